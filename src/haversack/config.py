@@ -1,0 +1,182 @@
+"""Settings: defaults, then `config.toml` in the home folder, then `HAVERSACK_*` variables."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from haversack.errors import ConfigError
+
+CONFIG_FILE = "config.toml"
+STORE_FILE = "haversack.db"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSettings:
+    """How tokens are counted."""
+
+    profile: str = "o200k"
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """What is remembered, and how."""
+
+    project: str = ""
+    session: str = ""
+    redact: bool = True
+    max_content: int = 200_000
+    duplicate_minutes: int = 15
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetSettings:
+    """The account of an agent's context window, in tokens."""
+
+    total: int = 100_000
+    system: int = 8_000
+    history: int = 12_000
+    tool_results: int = 40_000
+    user: int = 10_000
+    reserve: int = 30_000
+    per_tool: int = 8_000
+    minimum: int = 500
+    warning: int = 20_000
+    critical: int = 10_000
+    overrides: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StashSettings:
+    """How long full results and continuation keys are kept."""
+
+    hours: int = 24
+    max_megabytes: int = 256
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """The folder the workspace tools may look into."""
+
+    root: str = ""
+    allow_secrets: bool = False
+    engine: str = "auto"
+    timeout_seconds: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """The MCP door."""
+
+    dynamic_hints: bool = False
+    workers: int = 4
+    max_line_bytes: int = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every setting, in the sections of the configuration file."""
+
+    home: str
+    tokens: TokenSettings = TokenSettings()
+    memory: MemorySettings = MemorySettings()
+    budget: BudgetSettings = BudgetSettings()
+    stash: StashSettings = StashSettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
+    server: ServerSettings = ServerSettings()
+
+    @property
+    def store_path(self) -> str:
+        return os.path.join(self.home, STORE_FILE)
+
+
+SECTIONS = tuple(f.name for f in fields(Config) if f.name != "home")
+
+
+def default_home(environ: Mapping[str, str], platform: str = sys.platform) -> str:
+    """The data folder by the platform's convention; `HAVERSACK_HOME` overrides it."""
+    if chosen := environ.get("HAVERSACK_HOME"):
+        return os.path.abspath(os.path.expanduser(chosen))
+    home = os.path.expanduser("~")
+    if platform == "win32":
+        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    elif platform == "darwin":
+        base = os.path.join(home, "Library", "Application Support")
+    else:
+        base = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    return os.path.join(base, "haversack")
+
+
+def load(environ: Mapping[str, str] | None = None) -> Config:
+    """The settings in force; a wrong key or value is an error that names it."""
+    environ = os.environ if environ is None else environ
+    config = Config(home=default_home(environ))
+    path = os.path.join(config.home, CONFIG_FILE)
+    if os.path.exists(path):
+        config = _with_file(config, path)
+    for name in SECTIONS:
+        section = getattr(config, name)
+        changes = {}
+        for setting in fields(section):
+            variable = f"HAVERSACK_{name}_{setting.name}".upper()
+            if setting.name != "overrides" and (text := environ.get(variable)):
+                changes[setting.name] = _convert(text, getattr(section, setting.name), variable)
+        if changes:
+            config = replace(config, **{name: replace(section, **changes)})
+    return config
+
+
+def _with_file(config: Config, path: str) -> Config:
+    import tomllib  # only a home with a configuration file pays for the parser
+
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}", hint="mend the file or move it away") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+    for name, values in content.items():
+        if name not in SECTIONS or not isinstance(values, dict):
+            raise ConfigError(f"unknown section [{name}] in {path}", hint=f"sections: {', '.join(SECTIONS)}")
+        section = getattr(config, name)
+        known = {f.name for f in fields(section)}
+        changes: dict[str, Any] = {}
+        for key, value in values.items():
+            if key not in known:
+                raise ConfigError(
+                    f"unknown setting {name}.{key} in {path}", hint=f"known: {', '.join(sorted(known))}"
+                )
+            changes[key] = _convert(value, getattr(section, key), f"{name}.{key}")
+        config = replace(config, **{name: replace(section, **changes)})
+    return config
+
+
+def _convert(value: object, default: object, name: str) -> object:
+    """`value` as the type of `default`; environment variables arrive as text."""
+    if isinstance(default, bool):
+        words = {"1": True, "true": True, "yes": True, "on": True}
+        words |= {"0": False, "false": False, "no": False, "off": False}
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in words:
+            return words[value.lower()]
+        raise ConfigError(f"{name} is {value!r}, not true or false")
+    if isinstance(default, int):
+        try:
+            if isinstance(value, bool) or not isinstance(value, int | str):
+                raise ValueError
+            number = int(value)
+        except ValueError:
+            raise ConfigError(f"{name} is {value!r}, not a whole number") from None
+        if number < 0:
+            raise ConfigError(f"{name} is {number}, below zero")
+        return number
+    if isinstance(default, Mapping):
+        if isinstance(value, dict) and all(type(v) is int and v > 0 for v in value.values()):
+            return dict(value)
+        raise ConfigError(f"{name} must be a table of tool names and whole numbers")
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} is {value!r}, not text")
+    return value

@@ -1,0 +1,123 @@
+"""One tree of errors: a stable code, a sentence, and a hint for a reader that will retry."""
+
+
+class HaversackError(Exception):
+    """Something the caller can act on; the message names the value, the hint says what to do next."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}. {self.hint}" if self.hint else self.message
+
+
+class InvalidArgument(HaversackError):
+    """An argument is missing, unknown, of the wrong type or out of range."""
+
+    code = "invalid_argument"
+
+
+class UnknownTool(HaversackError):
+    """No tool has that name."""
+
+    code = "unknown_tool"
+
+
+class BudgetTooSmall(InvalidArgument):
+    """The budget asked for is below the floor."""
+
+    code = "budget_too_small"
+
+
+class TooLarge(InvalidArgument):
+    """A text is over a limit; it is refused whole, never cut."""
+
+    code = "too_large"
+
+
+class NotFound(HaversackError):
+    """Nothing has that id or name."""
+
+    code = "not_found"
+
+
+class ExpiredKey(NotFound):
+    """A continuation key that was never made, or is no longer kept."""
+
+    code = "expired_key"
+
+
+class Conflict(HaversackError):
+    """The request contradicts what is there."""
+
+    code = "conflict"
+
+
+class OutsideRoot(HaversackError):
+    """A path leaves the workspace root."""
+
+    code = "outside_root"
+
+
+class WrongStage(HaversackError):
+    """A planning step was taken at the wrong time; the hint names the right next tool."""
+
+    code = "wrong_stage"
+
+
+class DamagedFile(HaversackError):
+    """A file the program keeps cannot be understood; it is left as it is."""
+
+    code = "damaged_file"
+
+
+class ToolFailed(HaversackError):
+    """A program that was asked to help (git, a search program) failed or took too long."""
+
+    code = "tool_failed"
+
+
+class StoreError(HaversackError):
+    """The store cannot be opened, read or written."""
+
+    code = "store_error"
+
+
+class StoreBusy(StoreError):
+    """Another process held the store for longer than the busy timeout."""
+
+    code = "store_busy"
+
+
+class StoreReadOnly(StoreError):
+    """The store's file or folder cannot be written."""
+
+    code = "store_read_only"
+
+
+class StoreFull(StoreError):
+    """There is no room left on the disk."""
+
+    code = "store_full"
+
+
+class StoreDamaged(StoreError):
+    """The store's file is not a sound database."""
+
+    code = "store_damaged"
+
+
+class StoreTooNew(StoreError):
+    """The store was written by a newer version of this program."""
+
+    code = "store_too_new"
+
+
+class ConfigError(HaversackError):
+    """A setting is unknown or has a value that cannot be used."""
+
+    code = "config_error"

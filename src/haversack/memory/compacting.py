@@ -1,0 +1,65 @@
+"""Compaction: old observations make room, softly, with a summary in their place."""
+
+from dataclasses import dataclass, replace
+
+from haversack.errors import InvalidArgument
+from haversack.memory.room import Memory
+from haversack.memory.saving import Draft, Saved, save
+from haversack.memory.times import DAY
+from haversack.store import observations, search
+from haversack.store.records import Filters, Observation
+
+CANDIDATES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Observations that may be compacted, the oldest first; `total` and `units` are of all of them."""
+
+    observations: tuple[Observation, ...]
+    total: int
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What a compaction deleted, the ids that did not match, and the summary that was saved."""
+
+    deleted: tuple[Observation, ...]
+    refused: tuple[int, ...]
+    summary: Saved | None
+
+
+def _cutoff(memory: Memory, older_than_days: int) -> int:
+    if older_than_days < 0:
+        raise InvalidArgument(f"older_than_days is {older_than_days}, below zero")
+    return memory.now() - min(older_than_days, 1_000_000) * DAY
+
+
+def candidates(memory: Memory, filters: Filters, older_than_days: int) -> Candidates:
+    """What is old enough to be compacted; pinned observations never are."""
+    cutoff = _cutoff(memory, older_than_days)
+    with memory.database.read() as tx:
+        found = observations.older_than(tx, filters, cutoff, CANDIDATES)
+        total, units = observations.total_older_than(tx, filters, cutoff)
+    return Candidates(tuple(found), total, units)
+
+
+def compact(
+    memory: Memory, filters: Filters, older_than_days: int, identifiers: tuple[int, ...], summary: Draft | None
+) -> Compacted:
+    """Softly delete exactly those of the ids that match the filters, and save the summary, in one transaction."""
+    cutoff = _cutoff(memory, older_than_days)
+    wanted = tuple(dict.fromkeys(identifiers))
+    with memory.database.write() as tx:
+        held = observations.get_many(tx, wanted)
+        matching = {found.id for found in observations.older_than(tx, filters, cutoff, -1)}
+        deleted = [held[identifier] for identifier in wanted if identifier in matching]
+        for found in deleted:
+            observations.change(tx, found.id, {"deleted_at": memory.now()})
+            search.remove(tx, found.id)
+        saved = None
+        if summary is not None and deleted:
+            saved = save(memory, replace(summary, kind="compaction_summary"))
+    refused = tuple(identifier for identifier in wanted if identifier not in matching)
+    return Compacted(tuple(deleted), refused, saved)

@@ -1,0 +1,156 @@
+"""Changing what is remembered: update, delete, restore, and the earlier texts."""
+
+from dataclasses import dataclass
+
+from haversack.errors import Conflict, InvalidArgument, NotFound
+from haversack.memory import indexing
+from haversack.memory.checks import VERIFICATIONS, check_member
+from haversack.memory.projects import project_key
+from haversack.memory.room import Memory
+from haversack.memory.saving import Draft, checked, content_hash, redacted
+from haversack.store import observations, search
+from haversack.store.database import Reader, Value, Writer
+from haversack.store.records import Observation, Revision
+from haversack.tokens import count_tokens, utf8_length
+
+UNIQUE_TOPIC = "another live observation has topic key"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """New values for an observation; None leaves a field as it is, an empty text clears it."""
+
+    title: str | None = None
+    content: str | None = None
+    kind: str | None = None
+    project: str | None = None
+    scope: str | None = None
+    topic_key: str | None = None
+    namespace: str | None = None
+    tags: tuple[str, ...] | None = None
+    importance: float | None = None
+    tool_name: str | None = None
+    status: str | None = None
+    verification: str | None = None
+    pinned: bool | None = None
+    restore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did."""
+
+    observation: Observation
+    changed: tuple[str, ...]
+    revision: int = 0
+    redactions: tuple[str, ...] = ()
+    restored: bool = False
+
+
+def get(tx: Reader, identifier: int) -> Observation:
+    """An observation that is not deleted, or an error that says which it is."""
+    found = observations.get(tx, identifier)
+    if found is None:
+        raise NotFound(f"no observation #{identifier}", hint="mem_search finds ids by content")
+    if found.deleted_at is not None:
+        raise NotFound(f"observation #{identifier} is deleted", hint=f"mem_update(id={identifier}, restore=true) brings it back")
+    return found
+
+
+def update(memory: Memory, identifier: int, changes: Changes) -> Updated:
+    """Change fields of an observation; an earlier text stays as a revision."""
+    if changes == Changes():
+        raise InvalidArgument("nothing to change was given", hint="name at least one field, or restore=true")
+    with memory.database.write() as tx:
+        restored = changes.restore and _restore(tx, memory, identifier)
+        old = get(tx, identifier)
+        draft, redactions = redacted(memory, checked(memory, _draft(old, changes)))
+        _refuse_taken_topic(tx, old, draft)
+        values = _values(memory, old, draft, changes)
+        changed = tuple(name for name in values if name not in {"project_key", "updated_at", "content_hash", "bytes", "units"})
+        revision = 0
+        if {"title", "content", "kind", "tags", "importance"} & set(values):
+            revision = observations.add_revision(tx, old, memory.now()) + 1
+            values["revision_count"] = revision - 1
+        tags = values.pop("tags", None)
+        if values:
+            observations.change(tx, identifier, values)
+        if tags is not None:
+            observations.retag(tx, identifier, draft.tags)
+        indexing.index(tx, identifier)
+        return Updated(get(tx, identifier), changed, revision, redactions, restored)
+
+
+def _restore(tx: Writer, memory: Memory, identifier: int) -> bool:
+    found = observations.get(tx, identifier)
+    if found is None:
+        raise NotFound(f"no observation #{identifier}", hint="a hard delete cannot be undone")
+    if found.deleted_at is None:
+        raise Conflict(f"observation #{identifier} is not deleted", hint="leave restore out")
+    key = project_key(found.project)
+    if found.topic_key and observations.live_topic(tx, found.topic_key, key, found.scope, found.namespace):
+        raise Conflict(
+            f"{UNIQUE_TOPIC} {found.topic_key!r}", hint="delete that one first, or give it another topic_key"
+        )
+    observations.change(tx, identifier, {"deleted_at": None, "updated_at": memory.now()})
+    return True
+
+
+def _draft(old: Observation, changes: Changes) -> Draft:
+    """The observation as it would be saved with the changes applied."""
+    names = Draft.__slots__
+    held = {name: getattr(old, name) for name in names if hasattr(old, name)}
+    given = {name: getattr(changes, name) for name in names if getattr(changes, name, None) is not None}
+    return Draft(**(held | given))
+
+
+def _refuse_taken_topic(tx: Reader, old: Observation, draft: Draft) -> None:
+    taken = observations.live_topic(
+        tx, draft.topic_key, project_key(draft.project), draft.scope, draft.namespace
+    )
+    if taken and taken.id != old.id:
+        raise Conflict(
+            f"{UNIQUE_TOPIC} {draft.topic_key!r}: #{taken.id}", hint="update that one, or choose another topic_key"
+        )
+
+
+def _values(memory: Memory, old: Observation, draft: Draft, changes: Changes) -> dict[str, Value]:
+    """The columns that differ from what is stored."""
+    values: dict[str, Value] = {}
+    for name in ("title", "content", "kind", "project", "scope", "topic_key", "namespace", "importance", "tool_name", "status"):
+        if getattr(draft, name) != getattr(old, name):
+            values[name] = getattr(draft, name)
+    if draft.tags != old.tags:
+        values["tags"] = "\n".join(draft.tags)
+    if draft.pinned != old.pinned:
+        values["pinned"] = int(draft.pinned)
+    if changes.verification is not None and changes.verification != old.verification:
+        values["verification"] = check_member("verification", changes.verification, VERIFICATIONS)
+    if "content" in values:
+        values |= {"bytes": utf8_length(draft.content), "units": count_tokens(draft.content)}
+    if "project" in values:
+        values["project_key"] = project_key(draft.project)
+    if values:
+        values |= {"content_hash": content_hash(draft), "updated_at": memory.now()}
+    return values
+
+
+def delete(memory: Memory, identifier: int, *, hard: bool = False) -> Observation:
+    """Delete an observation: softly, so that it can be restored, or for good with its revisions and relations."""
+    with memory.database.write() as tx:
+        found = observations.get(tx, identifier)
+        if found is None or (found.deleted_at is not None and not hard):
+            get(tx, identifier)
+            raise AssertionError("get refuses what is missing or deleted")
+        if hard:
+            observations.erase(tx, identifier)
+        else:
+            observations.change(tx, identifier, {"deleted_at": memory.now()})
+        search.remove(tx, identifier)
+        return found
+
+
+def history(memory: Memory, identifier: int) -> tuple[Observation, list[Revision]]:
+    """An observation and its earlier texts, the newest first."""
+    with memory.database.read() as tx:
+        return get(tx, identifier), observations.revisions(tx, identifier)

@@ -1,0 +1,249 @@
+"""Reading what a person or a model typed as a query, and writing it as an FTS5 expression.
+
+There is no query syntax to get wrong: everything is words, except that "quoted phrases" must appear and a
+trailing `*` asks for a prefix.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from haversack.memory.stemming import prefix_choices, stem
+from haversack.memory.words import (
+    UNSPACED_RUN,
+    fold,
+    is_symbol,
+    normalise,
+    pairs_of,
+    parts_of,
+    spell_names,
+    symbol_word,
+)
+
+Kind = Literal["word", "phrase", "prefix", "identifier"]
+Mode = Literal["any", "all"]
+
+MOST_TERMS = 64
+
+# A longer path is searched as separate words, a longer run of Chinese in slices.
+_MOST_PARTS = 16
+_LONGEST_RUN = 16
+
+STOP_WORDS = frozenset(
+    """
+    a about after again all also am an and any are aren as at be because been before being both but by can
+    cannot could couldn did didn do does doesn doing don done each either few for from further get gets getting
+    give got had hadn has hasn have haven having he her here hers him his how i if in into is isn it its itself
+    just let ll me might more most must mustn my myself need no nor not now of off on once only or other our
+    ours out over own please re s same shall she should shouldn show so some such t tell than that the their
+    them then there these they this those through to too under until up us ve very was wasn we were weren what
+    when where whether which while who whom whose why will with won would wouldn yes you your yours
+    """.split()
+)
+
+_QUOTED = re.compile(r'["“”„‟«»]([^"“”„‟«»]*)["“”„‟«»]')
+_ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
+_CONTRACTION = re.compile(r"['’](?:s|t|d|m|re|ve|ll)(?![^\W_])", re.IGNORECASE)
+_NOT_IN_QUERY = str.maketrans({"\0": " ", '"': " "})
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing a query asks for.
+
+    `text` is what was typed; `tokens` are the words the index knows it by: the parts of an identifier, the
+    pairs of an unspaced run, the words of a phrase in order.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    kind: Kind
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What was asked for, without the words that carry no meaning; no terms means there was nothing to ask."""
+
+    terms: tuple[Term, ...]
+
+
+def parse_query(text: str) -> Query:
+    """The terms of a query, each once, in the order typed; any text at all is a query.
+
+    Stop words go, unless there is nothing else. Of more than 64 terms the quoted phrases stay first and then
+    the longest, which are the rarest as a rule; of equally long ones the earlier.
+    """
+    plain = normalise(text)
+    terms: list[Term] = []
+    outside: list[str] = []
+    end = 0
+    for quoted in _QUOTED.finditer(plain):
+        outside.append(plain[end : quoted.start()])
+        terms.extend(_phrase_terms(quoted[1]))
+        end = quoted.end()
+    outside.append(plain[end:])
+    for chunk in dict.fromkeys(" ".join(outside).translate(_NOT_IN_QUERY).split()):
+        terms.extend(_chunk_terms(chunk))
+    distinct = _without_repeats(terms)
+    return Query(_at_most(MOST_TERMS, [term for term in distinct if not _is_noise(term)] or distinct))
+
+
+def match_expression(query: Query, *, mode: Mode = "any") -> str:
+    """An FTS5 MATCH expression for the query; empty for an empty query.
+
+    `any` finds what holds any of the words, `all` what holds every one; required terms are required in both.
+    """
+    if mode == "all":
+        return " AND ".join(term_expression(term, mode="all") for term in query.terms)
+    required = [term_expression(term) for term in query.terms if term.required]
+    wished = [term_expression(term) for term in query.terms if not term.required]
+    if not required or not wished:
+        return (" AND " if required else " OR ").join(required or wished)
+    # The first requirement stands among the wishes too: they then add to the rank without being a condition.
+    return " AND ".join([*required, f"({' OR '.join([required[0], *wished])})"])
+
+
+def term_expression(term: Term, *, mode: Mode = "any") -> str:
+    """The part of a MATCH expression that finds one term."""
+    if term.kind == "prefix":
+        return _prefix_expression(term)
+    phrase = _quote(term.tokens)
+    if term.kind != "identifier":
+        return phrase
+    choices = [_quote(_whole(term)), phrase]
+    parts = [_quote([token]) for token in dict.fromkeys(term.tokens)]
+    if mode == "all":
+        choices.append(f"({' AND '.join(parts)})")
+    else:
+        choices.extend(part for part in parts if _is_telling(part.strip('"')))
+    return f"({' OR '.join(dict.fromkeys(choices))})"
+
+
+def _prefix_expression(term: Term) -> str:
+    if len(term.tokens) > 1:
+        choices = [f"{_quote(_whole(term))}*", f"{_quote(term.tokens)}*"]
+    else:
+        prefix, words = prefix_choices(fold(term.tokens[0]))
+        choices = [f'"{prefix}"*', *(f'"{word}"' for word in words)]
+    return f"({' OR '.join(dict.fromkeys(choices))})"
+
+
+def _whole(term: Term) -> list[str]:
+    """The words of a term as they stand in the text: `getusername`, not its parts."""
+    if UNSPACED_RUN.match(term.text):
+        return list(term.tokens)
+    return [piece.lower() for piece in _pieces(spell_names(term.text))]
+
+
+def _quote(tokens: Iterable[str]) -> str:
+    tokens = list(tokens)
+    # A lone character of an unspaced script begins a pair in the index, so it is asked for as a prefix.
+    lone = len(tokens[-1]) == 1 and UNSPACED_RUN.match(tokens[-1])
+    return f'"{" ".join(tokens)}"{"*" if lone else ""}'
+
+
+def _is_telling(part: str) -> bool:
+    """Whether a part of an identifier is worth finding alone: single letters and stop words are not."""
+    return (len(part) > 1 or not part.isascii()) and part not in STOP_WORDS
+
+
+def _is_noise(term: Term) -> bool:
+    if term.required or term.kind == "prefix":
+        return False
+    if is_symbol(term.text[0]) and len(term.text) == 1:
+        # Arrows and mathematical signs stand everywhere; pictures were meant.
+        return unicodedata.category(term.text) != "So"
+    return all(token in STOP_WORDS for token in term.tokens)
+
+
+def _without_repeats(terms: Iterable[Term]) -> list[Term]:
+    distinct: dict[tuple[object, ...], Term] = {}
+    for term in terms:
+        stems = tuple(stem(fold(token)) for token in term.tokens)
+        distinct.setdefault((term.kind == "prefix", term.required, *stems), term)
+    return list(distinct.values())
+
+
+def _at_most(count: int, terms: list[Term]) -> tuple[Term, ...]:
+    if len(terms) <= count:
+        return tuple(terms)
+    by_worth = sorted(range(len(terms)), key=lambda place: (not terms[place].required, -len(terms[place].text)))
+    return tuple(terms[place] for place in sorted(by_worth[:count]))
+
+
+def _phrase_terms(quoted: str) -> Iterator[Term]:
+    text = quoted.translate(_NOT_IN_QUERY)
+    runs = _runs(text)
+    tokens = [token for run in runs for token in _phrase_tokens(run, is_last=run is runs[-1])]
+    if tokens:
+        yield Term(text.strip(), tuple(token.lower() for token in tokens), "phrase", required=True)
+    yield from (_symbol_term(character, required=True) for character in text if is_symbol(character))
+    for name in text.split():
+        if spell_names(name) != name:
+            yield from (replace(term, required=True) for term in _chunk_terms(name))
+
+
+def _phrase_tokens(run: str, *, is_last: bool) -> list[str]:
+    if not UNSPACED_RUN.match(run):
+        return _pieces(run)
+    # Inside a phrase a run ends where the indexed run ended, and there its last character stands alone.
+    return [*pairs_of(run), *(run[-1] if not is_last and len(run) > 1 else "")]
+
+
+def _chunk_terms(chunk: str) -> Iterator[Term]:
+    """The terms of text without white space: several where scripts or symbols meet."""
+    if chunk.isascii():
+        yield from _spaced_terms(chunk)
+        return
+    for run in _runs(chunk):
+        if not UNSPACED_RUN.match(run):
+            yield from _spaced_terms(run)
+            continue
+        for start in range(0, len(run), _LONGEST_RUN):
+            # Slices share a character, or the pair between them would be lost.
+            part = run[start : start + _LONGEST_RUN + 1]
+            yield Term(part, pairs_of(part), "identifier" if len(part) > 2 else "word")
+    yield from (_symbol_term(character) for character in chunk if is_symbol(character))
+
+
+def _runs(text: str) -> list[str]:
+    """The text cut where unspaced scripts begin and end, without empty pieces."""
+    found: list[str] = []
+    end = 0
+    for match in UNSPACED_RUN.finditer(text):
+        found.extend((text[end : match.start()], match.group()))
+        end = match.end()
+    return [run for run in (*found, text[end:]) if run.strip()]
+
+
+def _spaced_terms(chunk: str) -> Iterator[Term]:
+    text = _CONTRACTION.sub("", chunk)
+    is_prefix = text.rstrip(".,;:!?)]}'’").endswith("*")
+    pieces = _pieces(spell_names(text))
+    if not pieces:
+        return
+    tokens = tuple(token.lower() for piece in pieces for token in parts_of(piece) or (piece,))
+    if len(tokens) > _MOST_PARTS:
+        yield from (Term(piece, (piece.lower(),), "word") for piece in pieces)
+        return
+    kind: Kind = "prefix" if is_prefix else "identifier" if len(tokens) > 1 else "word"
+    yield Term(_trimmed(text), tokens, kind)
+
+
+def _symbol_term(character: str, *, required: bool = False) -> Term:
+    return Term(character, (symbol_word(character),), "word", required)
+
+
+def _trimmed(text: str) -> str:
+    """The text without punctuation around it, but with the signs that belong to a name."""
+    return text.strip("'’`´‘‚,;:!?()[]{}<>*=~|^&%$@\\/_-…").rstrip(".") or text
+
+
+def _pieces(text: str) -> list[str]:
+    """The words the index would make of the text; vowel signs belong to the letters they stand on."""
+    if text.isascii():
+        return _ASCII_PIECE.findall(text)
+    return "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text).split()

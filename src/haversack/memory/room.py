@@ -1,0 +1,31 @@
+"""What every part of the memory room works with: the store, the settings, the clock and the place."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from haversack.config import MemorySettings
+from haversack.store.database import Database
+
+
+def microseconds_now() -> int:
+    """The time in microseconds since 1970, UTC."""
+    return time.time_ns() // 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of one store, as seen from one directory."""
+
+    database: Database
+    settings: MemorySettings
+    directory: str
+    now: Callable[[], int] = microseconds_now
+
+    def project(self, given: str = "") -> str:
+        """The project a call is about: the one given, the one set, or the one the directory belongs to."""
+        if given:
+            return given
+        from haversack.memory.projects import detect_project
+
+        return detect_project(self.directory, explicit=self.settings.project)

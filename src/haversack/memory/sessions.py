@@ -1,0 +1,106 @@
+"""Sessions and prompts: where observations come from."""
+
+import os
+from dataclasses import dataclass
+
+from haversack.errors import Conflict, NotFound
+from haversack.memory.checks import MAX_NAME, check_line, check_optional_text, check_text
+from haversack.memory.projects import project_key
+from haversack.memory.redaction import redact
+from haversack.memory.room import Memory
+from haversack.memory.times import DAY
+from haversack.store import sessions as table
+from haversack.store.database import Writer
+from haversack.store.records import Prompt, Session
+
+OPEN_FOR = DAY
+"""A session started longer ago than this is no longer taken as the one under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSaved:
+    """A prompt's id, and what was redacted in it."""
+
+    id: int
+    session_id: str
+    redactions: tuple[str, ...]
+
+
+def start(memory: Memory, *, identifier: str = "", project: str = "", directory: str = "", namespace: str = "") -> Session:
+    """A new session; an id is made when none is given, and one that is taken is an error."""
+    session = Session(
+        id=check_line("id", identifier) or f"s-{os.urandom(4).hex()}",
+        project=check_line("project", memory.project(project)),
+        namespace=check_line("namespace", namespace),
+        directory=check_line("directory", directory or memory.directory, 4096),
+        started_at=memory.now(),
+        ended_at=None,
+        summary="",
+    )
+    with memory.database.write() as tx:
+        if not table.add(tx, session, project_key(session.project)):
+            raise Conflict(f"session {session.id!r} exists already", hint="leave id out to have one made")
+    return session
+
+
+def end(memory: Memory, identifier: str, summary: str = "") -> tuple[Session, tuple[str, ...]]:
+    """End a session, with its summary if given: the session, and what was redacted."""
+    checked = check_optional_text("summary", summary, memory.settings.max_content)
+    redacted = redact(checked) if memory.settings.redact else None
+    text = redacted.text if redacted else checked
+    with memory.database.write() as tx:
+        if table.get(tx, identifier) is None:
+            raise NotFound(f"no session {identifier!r}", hint="`haversack sessions` lists them")
+        table.end(tx, identifier, memory.now(), text or None)
+        session = table.get(tx, identifier)
+    assert session is not None
+    return session, redacted.found if redacted else ()
+
+
+def ensure(tx: Writer, memory: Memory, *, session_id: str, project: str, namespace: str) -> str:
+    """The session an entry belongs to: the one named, the one under way, or the place's own; made if missing."""
+    key = project_key(project)
+    given = session_id or memory.settings.session
+    if not given:
+        under_way = table.latest_open(tx, key, namespace, memory.now() - OPEN_FOR)
+        if under_way:
+            return under_way.id
+        given = "-".join(part for part in ("manual", project, namespace) if part)
+    elif held := table.get(tx, given):
+        if held.namespace != namespace:
+            raise Conflict(
+                f"session {given!r} belongs to namespace {held.namespace!r}, not {namespace!r}",
+                hint="use a session of this namespace, or leave session_id out",
+            )
+        return held.id
+    session = Session(
+        id=check_line("session_id", given, 2 * MAX_NAME + 10),
+        project=project,
+        namespace=namespace,
+        directory=memory.directory,
+        started_at=memory.now(),
+        ended_at=None,
+        summary="",
+    )
+    table.add(tx, session, key)
+    return session.id
+
+
+def save_prompt(memory: Memory, content: str, *, project: str = "", session_id: str = "", namespace: str = "") -> PromptSaved:
+    """Keep what a person typed."""
+    checked = check_text("content", content, memory.settings.max_content)
+    redacted = redact(checked) if memory.settings.redact else None
+    place = check_line("project", memory.project(project))
+    namespace = check_line("namespace", namespace)
+    with memory.database.write() as tx:
+        session = ensure(tx, memory, session_id=session_id, project=place, namespace=namespace)
+        prompt = Prompt(0, session, place, namespace, redacted.text if redacted else checked, memory.now())
+        identifier = table.add_prompt(tx, prompt, project_key(place))
+    return PromptSaved(identifier, session, redacted.found if redacted else ())
+
+
+def recent(memory: Memory, *, project: str = "", namespace: str | None = None, limit: int = 20) -> tuple[list[Session], int]:
+    """The sessions started last, and how many there are in all."""
+    with memory.database.read() as tx:
+        key = project_key(project) if project else ""
+        return table.recent(tx, key, namespace, limit), table.count(tx, key, namespace)

@@ -1,0 +1,53 @@
+"""Figures about the memory."""
+
+import os
+from dataclasses import dataclass
+
+from haversack.memory.projects import project_key
+from haversack.memory.room import Memory
+from haversack.store import observations, relations, sessions
+from haversack.store.records import Filters
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts, sizes and ages; tokens are of the stored contents, in o200k."""
+
+    observations: int
+    deleted: int
+    tokens: int
+    bytes: int
+    sessions: int
+    prompts: int
+    relations: int
+    oldest: int | None
+    newest: int | None
+    projects: tuple[tuple[str, int], ...]
+    kinds: tuple[tuple[str, int], ...]
+    size_on_disk: int
+
+
+def statistics(memory: Memory, *, project: str = "") -> Statistics:
+    """Figures over one project, or over everything."""
+    key = project_key(project) if project else ""
+    live = Filters(project_key=key)
+    with memory.database.read() as tx:
+        totals = observations.totals(tx, live)
+        return Statistics(
+            observations=totals.observations,
+            deleted=observations.count_observations(tx, Filters(project_key=key, deleted=True)),
+            tokens=totals.units,
+            bytes=totals.bytes,
+            sessions=sessions.count(tx, key, None),
+            prompts=sessions.count_prompts(tx, key, None),
+            relations=relations.count(tx),
+            oldest=totals.oldest,
+            newest=totals.newest,
+            projects=tuple(observations.counted_by(tx, "project", live)),
+            kinds=tuple(observations.counted_by(tx, "kind", live)),
+            size_on_disk=_size(memory.database.path),
+        )
+
+
+def _size(path: str) -> int:
+    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))

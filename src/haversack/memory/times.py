@@ -1,0 +1,56 @@
+"""Times as people write them, and as the store keeps them (microseconds since 1970, UTC)."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from haversack.errors import InvalidArgument
+
+_AGO = re.compile(r"(\d{1,6})\s*(h|d|w|hours?|days?|weeks?)(\s+ago)?", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+DAY = 86_400_000_000
+HOUR = 3_600_000_000
+
+
+def moment(time: int) -> datetime:
+    """A stored time as an aware datetime."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
+
+
+def date(time: int) -> str:
+    """A stored time as `2026-02-10`."""
+    return moment(time).strftime("%Y-%m-%d")
+
+
+def minute(time: int) -> str:
+    """A stored time as `2026-02-10 14:05`."""
+    return moment(time).strftime("%Y-%m-%d %H:%M")
+
+
+def iso(time: int | None) -> str | None:
+    """A stored time with all its digits, in ISO 8601."""
+    return None if time is None else moment(time).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def from_iso(text: str) -> int:
+    """A stored time from ISO 8601; no time zone means UTC."""
+    found = datetime.fromisoformat(text)
+    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+
+
+def parse_moment(text: str, name: str, now: int, *, end_of_day: bool = False) -> int:
+    """A caller's time: a date, a date and time, or an age such as `7d`; `end_of_day` takes a bare date whole."""
+    cleaned = text.strip()
+    if ago := _AGO.fullmatch(cleaned):
+        unit = {"h": HOUR, "d": DAY, "w": 7 * DAY}[ago.group(2)[0].lower()]
+        return now - int(ago.group(1)) * unit
+    if cleaned.lower() in {"today", "yesterday"}:
+        start = now - now % DAY - (DAY if cleaned.lower() == "yesterday" else 0)
+        return start + (DAY - 1 if end_of_day else 0)
+    try:
+        found = from_iso(cleaned)
+    except (ValueError, OverflowError):
+        raise InvalidArgument(
+            f"{name} is {text[:60]!r}, not a time", hint="give a date (2026-02-10), a date and time, or an age (7d)"
+        ) from None
+    return found + DAY - 1 if end_of_day and _DATE.fullmatch(cleaned) else found

@@ -1,0 +1,145 @@
+"""What the operations hand back: where things are, how big, what is next; never an artifact's text."""
+
+from dataclasses import dataclass
+
+from haversack.sdd.changes import Change
+from haversack.sdd.clarity import Gate
+from haversack.sdd.disk import Written
+from haversack.sdd.pipeline import Mode, Stage, Verdict
+from haversack.sdd.stages import NextStep, Status
+from haversack.sdd.traceability import Coverage, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Remembrance:
+    """What a step leaves for memory to find."""
+
+    title: str
+    content: str
+    kind: str
+    topic_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A written artifact: `stale` lists the stages to write again, `findings` concern this artifact.
+
+    `given_ids` are the ids that its entries were given, `count` how many entries it has where that is
+    counted (requirements, rules, tasks).
+    """
+
+    project: str
+    stage: str
+    written: Written
+    next_step: NextStep
+    stale: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    remembrance: Remembrance
+    given_ids: tuple[str, ...] = ()
+    count: int | None = None
+    waves: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClarityRound:
+    """The gate after a round; `receipt` is None when nothing was said and so nothing was written."""
+
+    gate: Gate
+    rounds: int
+    next_step: NextStep
+    receipt: Receipt | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationReceipt:
+    """A validation: the verdict as given and as recorded, every computed finding, and what covers what.
+
+    A PASS while errors stand is recorded as PASS_WITH_WARNINGS. A FAIL reopens the project at `reopened`.
+    """
+
+    receipt: Receipt
+    given: Verdict
+    recorded: Verdict
+    findings: tuple[Finding, ...]
+    coverage: tuple[Coverage, ...]
+    reopened: Stage | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow:
+    """One stage in an overview; `size` is None when its artifact is not there."""
+
+    stage: Stage
+    status: Status
+    iterations: int
+    finished_at: str
+    path: str
+    size: int | None
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Where a project stands."""
+
+    name: str
+    description: str
+    mode: Mode
+    root: str
+    stages: tuple[StageRow, ...]
+    current: Stage | None
+    stale: tuple[Stage, ...]
+    gate: Gate
+    verdict: Verdict | None
+    next_step: NextStep
+    active_change: Change | None
+    change_step: NextStep
+    changes: int
+    decisions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReceipt:
+    """A change after a step; `written` is the file of that step."""
+
+    project: str
+    change: Change
+    written: Written
+    next_step: NextStep
+    findings: tuple[Finding, ...]
+    remembrance: Remembrance
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFile:
+    """A stage's artifact of a change, with its size in bytes; None when it is not written."""
+
+    stage: str
+    status: Status
+    iterations: int
+    path: str
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReport:
+    """A change with its files and what comes next; `others` are the slugs of all changes."""
+
+    change: Change
+    files: tuple[ChangeFile, ...]
+    next_step: NextStep
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionReceipt:
+    """A recorded decision; `superseded` are the numbers of the ones it replaces."""
+
+    project: str
+    number: int
+    title: str
+    written: Written
+    superseded: tuple[int, ...]
+    findings: tuple[Finding, ...]
+    next_step: NextStep
+    remembrance: Remembrance

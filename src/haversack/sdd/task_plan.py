@@ -1,0 +1,194 @@
+"""The task plan: tasks with what they cover and need, their order in waves, and the circles among them.
+
+A task's needs are read from its own text (`Depends on: TASK-001`, `after TASK-002`, `depends on 1`) and
+from the dependency graph, where `TASK-001 -> TASK-002` means that the first comes before the second, and
+`TASK-002: TASK-001` or `TASK-002 depends on TASK-001` says the same from the other end. Waves are lines such
+as `Wave 1: TASK-001, TASK-002`, or a `Wave 1` heading with tasks under it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from haversack.sdd import markdown
+from haversack.sdd.ids import REQUIREMENTS, TASKS, cited, spell, split_label
+
+_NEEDS = re.compile(
+    r"\b(?:depends?\s+on|dependenc(?:y|ies)|blocked\s+by)\b[*_: \t]*"
+    r"(?P<what>[^;\n]*?)(?=\.(?:\s|$)|;|\n|$)(?P<below>(?:\n[ \t]*[-*+][ \t]+(?:TASK|T-?\d)[^\n]*)*)",
+    re.IGNORECASE,
+)
+# These words are common in prose, so they count only right before a task's id.
+_FOLLOWS = re.compile(
+    r"\b(?:requires|needs|after)\b[*_: \t]*(?P<what>(?:TASK[-_ ]?|(?-i:T)-?)\d[^.;)\n]*)", re.IGNORECASE
+)
+_BARE = re.compile(r"\s*#?\d{1,4}(?:\s*(?:,|and|&)\s*#?\d{1,4})*\s*")
+_FORWARD = re.compile(r"-+\.?-*>+|=+>|→|⇒")
+_BACKWARD = re.compile(r"<-+|<=+|←|⇐")
+_NEEDING_LINE = re.compile(
+    r"^\W*(?P<task>[^:]*?)\s*(?::|\bdepends?\s+on\b|\brequires\b|\bneeds\b|\bafter\b)(?P<what>.*)$",
+    re.IGNORECASE,
+)
+_WAVE = re.compile(r"\bwave\s*#?(?P<number>\d{1,4})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task; `covers` are requirement ids, `needs` the tasks that come before it."""
+
+    id: str
+    title: str
+    line: int
+    text: str
+    covers: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A task put into a wave by the plan's writer."""
+
+    task: str
+    wave: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """What a tasks artifact says; `needs_stated` holds (task, needed, line) as they were written."""
+
+    tasks: tuple[Task, ...]
+    assignments: tuple[Assignment, ...]
+    needs_stated: tuple[tuple[str, str, int], ...]
+
+
+def read_plan(text: str) -> TaskPlan:
+    """The plan in a tasks artifact; lines are those of `text`."""
+    section = markdown.part(text, "Tasks")
+    body, first_line = (section.text, section.first_line) if section else (text, 1)
+    tasks = [_task(item) for item in markdown.items(body, TASKS.label, first_line)]
+    known = [task for task in tasks if task.id]
+    stated = [(task.id, needed, task.line) for task in known for needed in task.needs]
+    graph = markdown.part(text, "Dependency graph")
+    if graph:
+        stated += list(graph_needs(graph.text, graph.first_line))
+    waves = markdown.part(text, "Waves")
+    merged = _with_needs(known, stated, _coverage_lines(text))
+    return TaskPlan(merged, assignments_in(waves.text, waves.first_line) if waves else (), tuple(stated))
+
+
+def graph_needs(text: str, first_line: int = 1) -> Iterator[tuple[str, str, int]]:
+    """The (task, needed task, line) that a dependency graph states."""
+    for number, line in enumerate(text.split("\n"), first_line):
+        for separator, forward in ((_FORWARD, True), (_BACKWARD, False)):
+            if separator.search(line):
+                groups = [task_ids(group) for group in separator.split(line)]
+                for before, later in pairwise(groups):
+                    first, second = (before, later) if forward else (later, before)
+                    yield from ((task, needed, number) for task in second for needed in first)
+                break
+        else:
+            found = _NEEDING_LINE.match(line)
+            subjects = task_ids(found["task"]) if found else ()
+            if found and len(subjects) == 1:
+                yield from ((subjects[0], needed, number) for needed in task_ids(found["what"]))
+
+
+def assignments_in(text: str, first_line: int = 1) -> tuple[Assignment, ...]:
+    """The waves as they were written."""
+    found: list[Assignment] = []
+    current = 0
+    for number, line in enumerate(text.split("\n"), first_line):
+        wave = _WAVE.search(line)
+        names = task_ids(_WAVE.sub(" ", line).strip(" -*+#:_"))
+        if wave and names and TASKS.mention.search(line[: wave.start()]):
+            found += (Assignment(name, int(wave["number"]), number) for name in names)
+            continue
+        current = int(wave["number"]) if wave else current
+        found += (Assignment(name, current, number) for name in names if current)
+    return tuple(found)
+
+
+def compute_waves(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
+    """Tasks grouped so that each comes after all it needs; those in or behind a circle are in no wave."""
+    pending = {task.id: set(task.needs) for task in tasks}
+    known = set(pending)
+    pending = {name: needs & known for name, needs in pending.items()}
+    waves: list[tuple[str, ...]] = []
+    while ready := tuple(name for name, needs in pending.items() if not needs):
+        waves.append(ready)
+        done = set(ready)
+        pending = {name: needs - done for name, needs in pending.items() if name not in done}
+    return tuple(waves)
+
+
+def circles(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
+    """Tasks that need each other in a circle, each circle once, from its first task in order of ids."""
+    needs = {task.id: set(task.needs) for task in tasks}
+    found: list[tuple[str, ...]] = []
+    while knotted := _knotted(needs):
+        trail = [min(knotted)]
+        while (following := min(knotted[trail[-1]])) not in trail:
+            trail.append(following)
+        circle = trail[trail.index(following) :]
+        start = circle.index(min(circle))
+        found.append((*circle[start:], *circle[:start]))
+        needs = {name: wanted - set(circle) for name, wanted in knotted.items() if name not in circle}
+    return tuple(found)
+
+
+def task_ids(text: str) -> tuple[str, ...]:
+    """The tasks that a text names, by id or, when it holds nothing else, by bare numbers."""
+    names = cited(text, TASKS)
+    if not names and _BARE.fullmatch(text):
+        return tuple(spell("TASK", int(number)) for number in re.findall(r"\d+", text))
+    return names
+
+
+def _task(item: markdown.Item) -> Task:
+    name, title = split_label(item.head, TASKS)
+    needs: dict[str, None] = {}
+    text = "\n".join((title, *item.body))
+    for found in _NEEDS.finditer(text):
+        needs |= dict.fromkeys((*task_ids(found["what"]), *cited(found["below"], TASKS)))
+    for found in _FOLLOWS.finditer(text):
+        needs |= dict.fromkeys(cited(found["what"], TASKS))
+    return Task(name, title, item.line, item.text, cited(item.text, REQUIREMENTS), tuple(needs))
+
+
+def _coverage_lines(text: str) -> Mapping[str, tuple[str, ...]]:
+    """Requirements by task, from lines that name both, such as the rows of a coverage table."""
+    covers: dict[str, dict[str, None]] = {}
+    for line in text.split("\n"):
+        requirements = cited(line, REQUIREMENTS)
+        for task in cited(line, TASKS) if requirements else ():
+            covers.setdefault(task, {}).update(dict.fromkeys(requirements))
+    return {task: tuple(ids) for task, ids in covers.items()}
+
+
+def _with_needs(
+    tasks: list[Task], stated: list[tuple[str, str, int]], covers: Mapping[str, tuple[str, ...]]
+) -> tuple[Task, ...]:
+    needs: dict[str, dict[str, None]] = {}
+    for task, needed, _ in stated:
+        needs.setdefault(task, {})[needed] = None
+    return tuple(
+        replace(
+            task,
+            needs=tuple(needs.get(task.id, ())),
+            covers=tuple(dict.fromkeys((*task.covers, *covers.get(task.id, ())))),
+        )
+        for task in tasks
+    )
+
+
+def _knotted(needs: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """What is left when tasks that need nothing, and tasks that nothing needs, are taken away in turn."""
+    left = {name: wanted & needs.keys() for name, wanted in needs.items()}
+    while True:
+        wanted_by_some = set().union(*left.values()) if left else set()
+        kept = {name for name, wanted in left.items() if wanted and name in wanted_by_some}
+        if len(kept) == len(left):
+            return left
+        left = {name: wanted & kept for name, wanted in left.items() if name in kept}

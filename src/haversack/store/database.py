@@ -1,0 +1,171 @@
+"""The database behind one class with few verbs: read, write, check, close."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+
+from haversack.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+from haversack.store import schema
+
+BUSY_TIMEOUT_MS = 30_000
+
+Value = str | int | float | bytes | None
+Row = tuple[Any, ...]
+
+
+class Reader:
+    """A consistent view of the store for the length of a `with` block."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
+        found: Row | None = self._connection.execute(sql, values).fetchone()
+        return found
+
+    def value(self, sql: str, values: Sequence[Value] = ()) -> Any:
+        """The first column of the first row; None where there is no row."""
+        found = self.row(sql, values)
+        return found[0] if found else None
+
+
+class Writer(Reader):
+    """A transaction: everything in the `with` block happens, or nothing does."""
+
+    def run(self, sql: str, values: Sequence[Value] = ()) -> int:
+        """Run a statement and say how many rows it changed."""
+        self._connection.execute(sql, values)
+        return self._connection.changes()
+
+    def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
+        """Run an INSERT and return the new row's id."""
+        self._connection.execute(sql, values)
+        return self._connection.last_insert_rowid()
+
+
+class Database:
+    """A SQLite file; every thread has its own connection, each with the same settings."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._opened: list[apsw.Connection] = []
+        self._opening = threading.Lock()
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """Read from one snapshot, whatever others write meanwhile; inside a write, from that transaction."""
+        with translated(self.path):
+            connection = self._connection()
+            if connection.in_transaction:
+                yield Reader(connection)
+                return
+            connection.execute("BEGIN")
+            try:
+                yield Reader(connection)
+            finally:
+                connection.execute("COMMIT")
+
+    @contextmanager
+    def write(self) -> Iterator[Writer]:
+        """One transaction that took the write lock at its start; joined when the thread is already in one."""
+        with translated(self.path):
+            connection = self._connection()
+            if connection.in_transaction:
+                yield Writer(connection)
+                return
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield Writer(connection)
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        with self._opening:
+            for connection in self._opened:
+                connection.close()
+            self._opened.clear()
+            self._local = threading.local()
+
+    def _connection(self) -> apsw.Connection:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = connect(self.path)
+            schema.migrate(connection)
+            self._local.connection = connection
+            with self._opening:
+                self._opened.append(connection)
+        return connection
+
+
+def connect(path: str) -> apsw.Connection:
+    """A connection with every setting applied; the file is made, readable by its owner alone, if missing."""
+    _create_private(path)
+    connection = apsw.Connection(path)
+    # The timeout comes first: the statements below need locks themselves when several processes start at once.
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    if connection.pragma("journal_mode") != "wal":
+        _switch_to_wal(connection)
+    connection.execute(
+        "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000"
+    )
+    return connection
+
+
+def _create_private(path: str) -> None:
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    if not os.path.exists(path):
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _switch_to_wal(connection: apsw.Connection) -> None:
+    # SQLite does not wait for the exclusive lock this needs, so the waiting is done here.
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.pragma("journal_mode", "wal")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Database and file errors as the errors a reader can act on."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError):
+        raise StoreBusy(
+            f"the store {path} stayed locked for {BUSY_TIMEOUT_MS // 1000} seconds",
+            hint="another process is holding it; try again, or run `haversack doctor`",
+        ) from None
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreDamaged(
+            f"the store {path} is damaged ({error})", hint="run `haversack doctor`; nothing has been changed"
+        ) from None
+    except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError) as error:
+        raise StoreReadOnly(
+            f"the store {path} cannot be written ({error})",
+            hint="check the permissions of the file and its folder, or set HAVERSACK_HOME",
+        ) from None
+    except apsw.FullError:
+        raise StoreFull(f"no room left on the disk for the store {path}", hint="free some space; nothing was lost") from None
+    except apsw.IOError as error:
+        raise StoreError(f"the store {path} cannot be used ({error})", hint="run `haversack doctor`") from None
+    except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
+        raise StoreError(f"the store {path} cannot be opened ({error.strerror})", hint="set HAVERSACK_HOME to a folder") from None

@@ -1,0 +1,305 @@
+"""The observations table, with its tags and revisions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from haversack.store.database import Reader, Row, Value, Writer
+from haversack.store.filters import where
+from haversack.store.records import Filters, Observation, Revision
+
+_COLUMNS = (
+    "id, uid, position, session_id, kind, title, content, tags, importance, tool_name, project, scope, "
+    "topic_key, namespace, status, verification, pinned, content_hash, bytes, units, revision_count, duplicate_count, "
+    "access_count, created_at, updated_at, last_seen_at, last_accessed_at, deleted_at"
+)
+_TAGS, _PINNED = 7, 16
+_SELECT = f"SELECT {', '.join('o.' + name.strip() for name in _COLUMNS.split(','))} FROM observations o"
+
+
+@dataclass(frozen=True, slots=True)
+class NewObservation:
+    """What is needed to insert an observation; the store gives id and position."""
+
+    uid: str
+    session_id: str
+    kind: str
+    title: str
+    content: str
+    tags: tuple[str, ...]
+    importance: float
+    tool_name: str
+    project: str
+    project_key: str
+    scope: str
+    topic_key: str
+    namespace: str
+    status: str
+    verification: str
+    pinned: bool
+    content_hash: str
+    bytes: int
+    units: int
+    created_at: int
+
+
+def _observation(row: Row) -> Observation:
+    fields: list[Any] = list(row)
+    fields[_TAGS] = _split(fields[_TAGS])
+    fields[_PINNED] = bool(fields[_PINNED])
+    return Observation(*fields)
+
+
+def _split(tags: str) -> tuple[str, ...]:
+    return tuple(tags.split("\n")) if tags else ()
+
+
+def insert(tx: Writer, new: NewObservation) -> int:
+    """Add an observation at the end of the recency order and return its id."""
+    identifier = tx.insert(
+        """
+        INSERT INTO observations (
+            uid, position, session_id, kind, title, content, tags, importance, tool_name, project, project_key, scope,
+            topic_key, namespace, status, verification, pinned, content_hash, bytes, units, revision_count,
+            duplicate_count, access_count, created_at, updated_at, last_seen_at
+        ) VALUES (
+            ?, (SELECT coalesce(max(position), 0) + 1 FROM observations),
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?
+        )
+        """,
+        (
+            new.uid, new.session_id, new.kind, new.title, new.content, "\n".join(new.tags), new.importance,
+            new.tool_name, new.project, new.project_key, new.scope, new.topic_key, new.namespace, new.status, new.verification,
+            int(new.pinned), new.content_hash, new.bytes, new.units, new.created_at, new.created_at, new.created_at,
+        ),
+    )  # fmt: skip
+    _tag(tx, identifier, new.tags)
+    return identifier
+
+
+def _tag(tx: Writer, identifier: int, tags: Iterable[str]) -> None:
+    for tag in {tag.casefold() for tag in tags}:
+        tx.run("INSERT INTO tags VALUES (?, ?)", (tag, identifier))
+
+
+def change(tx: Writer, identifier: int, values: Mapping[str, Value]) -> None:
+    """Set columns of one observation; the names come from the program, never from a caller."""
+    assignments = ", ".join(f"{name} = ?" for name in values)
+    tx.run(f"UPDATE observations SET {assignments} WHERE id = ?", (*values.values(), identifier))
+
+
+def retag(tx: Writer, identifier: int, tags: tuple[str, ...]) -> None:
+    """Replace the tags of one observation."""
+    change(tx, identifier, {"tags": "\n".join(tags)})
+    tx.run("DELETE FROM tags WHERE observation_id = ?", (identifier,))
+    _tag(tx, identifier, tags)
+
+
+def move_to_end(tx: Writer, identifier: int) -> None:
+    """Make an observation the most recent one."""
+    tx.run(
+        "UPDATE observations SET position = (SELECT max(position) + 1 FROM observations) WHERE id = ?",
+        (identifier,),
+    )
+
+
+def erase(tx: Writer, identifier: int) -> None:
+    """Remove an observation for good, with its tags, revisions and relations."""
+    tx.run("DELETE FROM observations WHERE id = ?", (identifier,))
+
+
+def touch(tx: Writer, identifiers: Sequence[int], now: int) -> None:
+    """Count one more reading of each observation."""
+    marks = ",".join("?" * len(identifiers))
+    tx.run(
+        f"UPDATE observations SET access_count = access_count + 1, last_accessed_at = ? WHERE id IN ({marks})",
+        (now, *identifiers),
+    )
+
+
+def get(tx: Reader, identifier: int) -> Observation | None:
+    """One observation by id, deleted or not."""
+    row = tx.row(f"{_SELECT} WHERE o.id = ?", (identifier,))
+    return _observation(row) if row else None
+
+
+def get_many(tx: Reader, identifiers: Sequence[int]) -> dict[int, Observation]:
+    """Observations by id; ids that do not exist are left out."""
+    found: dict[int, Observation] = {}
+    for start in range(0, len(identifiers), 500):
+        part = identifiers[start : start + 500]
+        rows = tx.rows(f"{_SELECT} WHERE o.id IN ({','.join('?' * len(part))})", part)
+        found.update((row[0], _observation(row)) for row in rows)
+    return found
+
+
+def with_uid(tx: Reader, uid: str) -> Observation | None:
+    """One observation by its identity across stores."""
+    row = tx.row(f"{_SELECT} WHERE o.uid = ?", (uid,))
+    return _observation(row) if row else None
+
+
+def live_topic(tx: Reader, topic_key: str, project_key: str, scope: str, namespace: str) -> Observation | None:
+    """The live observation of a topic, of which there is at most one."""
+    row = tx.row(
+        f"{_SELECT} WHERE o.topic_key = ? AND o.project_key = ? AND o.scope = ? AND o.namespace = ?"
+        " AND o.topic_key <> '' AND o.deleted_at IS NULL",
+        (topic_key, project_key, scope, namespace),
+    )
+    return _observation(row) if row else None
+
+
+def same_content(tx: Reader, content_hash: str, since: int) -> Observation | None:
+    """A live observation of the same content, title and place, last seen at `since` or later."""
+    row = tx.row(
+        f"{_SELECT} WHERE o.content_hash = ? AND o.deleted_at IS NULL AND o.last_seen_at >= ?"
+        " ORDER BY o.position DESC LIMIT 1",
+        (content_hash, since),
+    )
+    return _observation(row) if row else None
+
+
+def recent(tx: Reader, filters: Filters, limit: int, *, before: int | None = None) -> list[Observation]:
+    """The most recent observations first; `before` continues below a position."""
+    condition, values = where(filters)
+    if before is not None:
+        condition += " AND o.position < ?"
+        values.append(before)
+    rows = tx.rows(f"{_SELECT} WHERE {condition} ORDER BY o.position DESC LIMIT ?", (*values, limit))
+    return [_observation(row) for row in rows]
+
+
+def foremost(tx: Reader, filters: Filters, limit: int) -> list[Observation]:
+    """Pinned observations first, then by importance, then the most recent."""
+    condition, values = where(filters)
+    rows = tx.rows(
+        f"{_SELECT} WHERE {condition} ORDER BY o.pinned DESC, o.importance DESC, o.position DESC LIMIT ?",
+        (*values, limit),
+    )
+    return [_observation(row) for row in rows]
+
+
+def pinned(tx: Reader, filters: Filters) -> list[Observation]:
+    """Pinned observations, the oldest first, so that rules keep their order."""
+    condition, values = where(filters)
+    rows = tx.rows(f"{_SELECT} WHERE {condition} AND o.pinned = 1 ORDER BY o.position", values)
+    return [_observation(row) for row in rows]
+
+
+def count_observations(tx: Reader, filters: Filters) -> int:
+    """How many observations the filters let through."""
+    condition, values = where(filters)
+    total: int = tx.value(f"SELECT count(*) FROM observations o WHERE {condition}", values)
+    return total
+
+
+def older_than(tx: Reader, filters: Filters, moment: int, limit: int) -> list[Observation]:
+    """Observations last seen before `moment`, the oldest first; pinned ones never."""
+    condition, values = where(filters)
+    rows = tx.rows(
+        f"{_SELECT} WHERE {condition} AND o.last_seen_at < ? AND o.pinned = 0 ORDER BY o.position LIMIT ?",
+        (*values, moment, limit),
+    )
+    return [_observation(row) for row in rows]
+
+
+def total_older_than(tx: Reader, filters: Filters, moment: int) -> tuple[int, int]:
+    """How many observations `older_than` has in all, and their units."""
+    condition, values = where(filters)
+    row = tx.row(
+        f"SELECT count(*), coalesce(sum(o.units), 0) FROM observations o"
+        f" WHERE {condition} AND o.last_seen_at < ? AND o.pinned = 0",
+        (*values, moment),
+    )
+    assert row is not None
+    return row[0], row[1]
+
+
+def neighbours(tx: Reader, focus: Observation, filters: Filters, before: int, after: int) -> tuple[list[Observation], list[Observation]]:
+    """The observations just before and just after one, nearest first."""
+    condition, values = where(filters)
+    earlier = tx.rows(
+        f"{_SELECT} WHERE {condition} AND o.position < ? ORDER BY o.position DESC LIMIT ?",
+        (*values, focus.position, before),
+    )
+    later = tx.rows(
+        f"{_SELECT} WHERE {condition} AND o.position > ? ORDER BY o.position LIMIT ?",
+        (*values, focus.position, after),
+    )
+    return [_observation(row) for row in earlier], [_observation(row) for row in later]
+
+
+def everything(tx: Reader) -> Iterable[Observation]:
+    """Every observation, deleted ones too, in order of id."""
+    last = 0
+    while rows := tx.rows(f"{_SELECT} WHERE o.id > ? ORDER BY o.id LIMIT 500", (last,)):
+        yield from map(_observation, rows)
+        last = rows[-1][0]
+
+
+def add_revision(tx: Writer, old: Observation, now: int) -> int:
+    """Keep the present text of an observation as its next revision and return that revision's number."""
+    number: int = tx.value(
+        "SELECT coalesce(max(revision), 0) + 1 FROM revisions WHERE observation_id = ?", (old.id,)
+    )
+    tx.run(
+        "INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            old.id, number, old.kind, old.title, old.content, "\n".join(old.tags), old.importance,
+            old.updated_at, now,
+        ),
+    )  # fmt: skip
+    return number
+
+
+def put_revision(tx: Writer, revision: Revision) -> None:
+    """Add a revision as it is, unless that number is taken."""
+    tx.run(
+        "INSERT OR IGNORE INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            revision.observation_id, revision.revision, revision.kind, revision.title, revision.content,
+            "\n".join(revision.tags), revision.importance, revision.written_at, revision.replaced_at,
+        ),
+    )  # fmt: skip
+
+
+def revisions(tx: Reader, identifier: int) -> list[Revision]:
+    """Every earlier text of an observation, the newest first."""
+    rows = tx.rows("SELECT * FROM revisions WHERE observation_id = ? ORDER BY revision DESC", (identifier,))
+    return [Revision(*row[:5], _split(row[5]), *row[6:]) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Figures over the observations that are not deleted."""
+
+    observations: int
+    units: int
+    bytes: int
+    oldest: int | None
+    newest: int | None
+
+
+def totals(tx: Reader, filters: Filters) -> Totals:
+    """Counts and sizes under the filters."""
+    condition, values = where(filters)
+    row = tx.row(
+        "SELECT count(*), coalesce(sum(o.units), 0), coalesce(sum(o.bytes), 0), min(o.created_at), max(o.updated_at)"
+        f" FROM observations o WHERE {condition}",
+        values,
+    )
+    assert row is not None
+    return Totals(*row)
+
+
+def counted_by(tx: Reader, column: str, filters: Filters) -> list[tuple[str, int]]:
+    """How many observations each value of a column has, the most first; the column is the program's choice."""
+    condition, values = where(filters)
+    return [
+        (row[0], row[1])
+        for row in tx.rows(
+            f"SELECT o.{column}, count(*) AS many FROM observations o WHERE {condition}"
+            f" GROUP BY o.{column} ORDER BY many DESC, o.{column}",
+            values,
+        )
+    ]

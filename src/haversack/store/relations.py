@@ -1,0 +1,87 @@
+"""The relations table."""
+
+from collections.abc import Sequence
+
+from haversack.store.database import Reader, Writer
+from haversack.store.records import Relation
+
+_SELECT = "SELECT r.id, r.from_id, r.to_id, r.type, r.note, r.strength, r.created_at FROM relations r"
+
+
+def put(tx: Writer, relation: Relation) -> tuple[int, bool]:
+    """Add a relation, or renew note and strength of the one with the same ends and type: (id, added)."""
+    held = tx.value(
+        "SELECT id FROM relations WHERE from_id = ? AND to_id = ? AND type = ?",
+        (relation.from_id, relation.to_id, relation.type),
+    )
+    if held is not None:
+        tx.run(
+            "UPDATE relations SET note = ?, strength = ? WHERE id = ?", (relation.note, relation.strength, held)
+        )
+        return held, False
+    return (
+        tx.insert(
+            "INSERT INTO relations (from_id, to_id, type, note, strength, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                relation.from_id, relation.to_id, relation.type, relation.note, relation.strength,
+                relation.created_at,
+            ),
+        ),
+        True,
+    )  # fmt: skip
+
+
+def get(tx: Reader, identifier: int) -> Relation | None:
+    """One relation by id."""
+    row = tx.row(f"{_SELECT} WHERE r.id = ?", (identifier,))
+    return Relation(*row) if row else None
+
+
+def erase(tx: Writer, identifier: int) -> None:
+    """Remove one relation."""
+    tx.run("DELETE FROM relations WHERE id = ?", (identifier,))
+
+
+def touching(tx: Reader, identifiers: Sequence[int]) -> list[Relation]:
+    """The relations that have any of these observations at either end, both ends alive, by id."""
+    marks = ",".join("?" * len(identifiers))
+    rows = tx.rows(
+        f"{_SELECT} JOIN observations a ON a.id = r.from_id JOIN observations b ON b.id = r.to_id"
+        f" WHERE (r.from_id IN ({marks}) OR r.to_id IN ({marks}))"
+        " AND a.deleted_at IS NULL AND b.deleted_at IS NULL ORDER BY r.id",
+        (*identifiers, *identifiers),
+    )
+    return [Relation(*row) for row in rows]
+
+
+def superseded_among(tx: Reader, identifiers: Sequence[int]) -> set[int]:
+    """Those of the given observations that a live observation supersedes."""
+    marks = ",".join("?" * len(identifiers))
+    rows = tx.rows(
+        "SELECT DISTINCT r.to_id FROM relations r JOIN observations a ON a.id = r.from_id"
+        f" WHERE r.type = 'supersedes' AND a.deleted_at IS NULL AND r.to_id IN ({marks})",
+        identifiers,
+    )
+    return {row[0] for row in rows}
+
+
+def degrees(tx: Reader, identifiers: Sequence[int]) -> dict[int, int]:
+    """How many relations each of the given observations has."""
+    marks = ",".join("?" * len(identifiers))
+    rows = tx.rows(
+        f"SELECT end, count(*) FROM (SELECT from_id AS end FROM relations WHERE from_id IN ({marks})"
+        f" UNION ALL SELECT to_id FROM relations WHERE to_id IN ({marks})) GROUP BY end",
+        (*identifiers, *identifiers),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def count(tx: Reader) -> int:
+    """How many relations there are."""
+    total: int = tx.value("SELECT count(*) FROM relations")
+    return total
+
+
+def everything(tx: Reader) -> list[Relation]:
+    """Every relation, by id."""
+    return [Relation(*row) for row in tx.rows(f"{_SELECT} ORDER BY r.id")]

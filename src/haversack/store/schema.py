@@ -1,0 +1,160 @@
+"""The schema and its migrations, each applied whole or not at all."""
+
+import secrets
+
+import apsw
+
+from haversack.errors import StoreTooNew
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        project TEXT NOT NULL,
+        project_key TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        directory TEXT NOT NULL,
+        started_at INTEGER NOT NULL,
+        ended_at INTEGER,
+        summary TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX sessions_by_project ON sessions (project_key, started_at);
+
+    CREATE TABLE observations (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        uid TEXT NOT NULL UNIQUE,
+        position INTEGER NOT NULL UNIQUE,
+        session_id TEXT NOT NULL REFERENCES sessions (id),
+        kind TEXT NOT NULL,
+        title TEXT NOT NULL,
+        content TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        importance REAL NOT NULL,
+        tool_name TEXT NOT NULL,
+        project TEXT NOT NULL,
+        project_key TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        topic_key TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        status TEXT NOT NULL,
+        verification TEXT NOT NULL,
+        pinned INTEGER NOT NULL,
+        content_hash TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        units INTEGER NOT NULL,
+        revision_count INTEGER NOT NULL,
+        duplicate_count INTEGER NOT NULL,
+        access_count INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        last_seen_at INTEGER NOT NULL,
+        last_accessed_at INTEGER,
+        deleted_at INTEGER
+    );
+    CREATE UNIQUE INDEX observations_live_topic ON observations (topic_key, project_key, scope, namespace)
+        WHERE topic_key <> '' AND deleted_at IS NULL;
+    CREATE INDEX observations_by_hash ON observations (content_hash) WHERE deleted_at IS NULL;
+    CREATE INDEX observations_by_session ON observations (session_id, position);
+    CREATE INDEX observations_by_project ON observations (project_key, position);
+    CREATE INDEX observations_pinned ON observations (position) WHERE pinned = 1 AND deleted_at IS NULL;
+
+    CREATE TABLE tags (
+        tag TEXT NOT NULL,
+        observation_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+        PRIMARY KEY (tag, observation_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX tags_by_observation ON tags (observation_id);
+
+    CREATE TABLE revisions (
+        observation_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+        revision INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        title TEXT NOT NULL,
+        content TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        importance REAL NOT NULL,
+        written_at INTEGER NOT NULL,
+        replaced_at INTEGER NOT NULL,
+        PRIMARY KEY (observation_id, revision)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE prompts (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL REFERENCES sessions (id),
+        project TEXT NOT NULL,
+        project_key TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        content TEXT NOT NULL,
+        created_at INTEGER NOT NULL
+    );
+    CREATE INDEX prompts_by_project ON prompts (project_key, id);
+
+    CREATE TABLE relations (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        from_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+        to_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+        type TEXT NOT NULL,
+        note TEXT NOT NULL,
+        strength REAL NOT NULL,
+        created_at INTEGER NOT NULL,
+        UNIQUE (from_id, to_id, type)
+    );
+    CREATE INDEX relations_by_target ON relations (to_id);
+
+    CREATE VIRTUAL TABLE search_index USING fts5 (
+        title, content, tags, near,
+        content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
+    );
+
+    CREATE TABLE stash (
+        key TEXT PRIMARY KEY,
+        origin TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        body BLOB NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX stash_by_expiry ON stash (expires_at);
+
+    CREATE TABLE packs (
+        id TEXT PRIMARY KEY,
+        created_at INTEGER NOT NULL,
+        items TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
+)
+
+VERSION = len(MIGRATIONS)
+
+
+def migrate(connection: apsw.Connection) -> None:
+    """Bring the store to this program's version; a store from a newer program is refused, untouched."""
+    found: int = connection.pragma("user_version")
+    if found == VERSION:
+        return
+    refuse_newer(found)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have migrated while this one waited for the lock.
+        found = connection.pragma("user_version")
+        refuse_newer(found)
+        for number in range(found, VERSION):
+            connection.execute(MIGRATIONS[number])
+        if found == 0:
+            # Continuation keys are derived with it, so that they cannot be guessed from the text they stand for.
+            connection.execute("INSERT INTO meta VALUES ('salt', ?)", (secrets.token_hex(16),))
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def refuse_newer(found: int) -> None:
+    if found > VERSION:
+        raise StoreTooNew(
+            f"the store has schema version {found}, this program knows {VERSION}",
+            hint="upgrade haversack, or set HAVERSACK_HOME to another folder; the store was not touched",
+        )

@@ -1,0 +1,107 @@
+"""Byte-pair counting: exactly the tokens the o200k vocabulary gives a text, with nothing to install."""
+
+from functools import cache
+from heapq import heapify, heappop, heappush
+
+from haversack.tokens import words
+from haversack.tokens.vocabulary import ABSENT, Vocabulary, open_vocabulary
+from haversack.tokens.words import starts_cleanly
+
+__all__ = ["count", "starts_cleanly"]
+
+_RANKS_KEPT = 1 << 16
+_PIECES_KEPT = 1 << 16
+_LONGEST_PIECE_KEPT = 64  # characters; longer ones seldom come twice
+
+
+def count(text: str) -> int:
+    """The tokens of `text`; what looks like a special token counts as ordinary text.
+
+    Halves of a surrogate pair that stand together count as their character, lone ones as U+FFFD.
+    """
+    try:
+        return _counter().count(text)
+    except UnicodeEncodeError:
+        return _counter().count(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+class _Counter(dict[str, int]):
+    """Token counts by piece, each counted when first met."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._rank = vocabulary.rank
+        self._ranks = _Ranks(vocabulary)
+        self._representatives = words.Representatives(vocabulary)
+
+    def count(self, text: str) -> int:
+        tokens = 0
+        for block in words.blocks(text):
+            tokens += sum(map(self.__getitem__, words.split(block, self._representatives)))
+        return tokens
+
+    def __missing__(self, piece: str) -> int:
+        token = piece.encode()
+        tokens = _merge(token, self._ranks) if self._rank(token) == ABSENT else 1
+        if len(piece) <= _LONGEST_PIECE_KEPT:
+            if len(self) >= _PIECES_KEPT:
+                self.clear()
+            self[piece] = tokens
+        return tokens
+
+
+class _Ranks(dict[bytes, int]):
+    """Ranks by token, each looked up in the vocabulary when first asked for."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._rank = vocabulary.rank
+
+    def __missing__(self, token: bytes) -> int:
+        if len(self) >= _RANKS_KEPT:
+            self.clear()
+        rank = self[token] = self._rank(token)
+        return rank
+
+
+@cache
+def _counter() -> _Counter:
+    return _Counter(open_vocabulary())
+
+
+def _merge(piece: bytes, ranks: _Ranks) -> int:
+    """How many tokens are left when always the first pair of the lowest rank is merged, until none has one.
+
+    Every token of this vocabulary is made of merges of lower rank, so a merge never brings up a pair that
+    should have come before it: all pairs of one rank can be merged in one sweep, which keeps the time nearly
+    proportional to the length.
+    """
+    size = len(piece)
+    ends = list(range(1, size + 1))  # of parts, by where they start
+    previous = list(range(-1, size))  # the start of the part before, by where a part starts
+    pairs = [ranks[piece[start : start + 2]] for start in range(size - 1)]  # the rank of a part and the next
+    pairs.append(ABSENT)
+    waiting: dict[int, list[int]] = {ABSENT: []}
+    for start, rank in enumerate(pairs):
+        waiting.setdefault(rank, []).append(start)
+    queue = list(waiting)
+    heapify(queue)
+    parts = size
+    while (rank := heappop(queue)) != ABSENT:
+        for start in sorted(waiting.pop(rank)):
+            if pairs[start] != rank:
+                continue
+            middle = ends[start]
+            end = ends[start] = ends[middle]
+            previous[end] = start
+            pairs[middle] = ABSENT
+            parts -= 1
+            changed = [(start, ends[end])] if end < size else []
+            if start:
+                changed.append((previous[start], end))
+            pairs[start] = ABSENT
+            for left, right in changed:
+                pairs[left] = new = ranks[piece[left:right]]
+                if new not in waiting:
+                    waiting[new] = []
+                    heappush(queue, new)
+                waiting[new].append(left)
+    return parts

@@ -1,0 +1,102 @@
+"""Cutting: one long text into pages, at line ends, never inside a character, with fences closed."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it is shown, what is left of the text, and the fence the rest must reopen."""
+
+    shown: str
+    rest: str
+    fence: str = ""
+
+
+def cut(text: str, room: int, measure: Callable[[str], int], *, fence: str = "") -> Page:
+    """The longest beginning of `text`, in whole lines, that measures at most `room`.
+
+    `fence` is the opening line of a Markdown fence the text starts inside. A first line that is too long by
+    itself is split at a word end, or between characters; a room too small for one character gives an empty
+    page and the whole text as the rest.
+    """
+    whole = _dressed(text, fence)
+    if len(whole) <= room * 16 and measure(whole) <= room:
+        return Page(whole, "")
+    lines = text.splitlines(keepends=True)
+    taken = _lines_that_fit(lines, room, measure, fence)
+    beginning = "".join(lines[:taken]) if taken else _part_of_line(lines[0], room, measure, fence)
+    rest = text[len(beginning) :]
+    if not beginning:
+        return Page("", text, fence)
+    return Page(_dressed(beginning, fence), rest, _open_fence(beginning, fence))
+
+
+def _lines_that_fit(lines: list[str], room: int, measure: Callable[[str], int], fence: str) -> int:
+    """How many whole lines fit; lines nearly add up, so a running sum guesses and the whole decides."""
+    running, guess = 0, 0
+    while guess < len(lines) and running <= room and len(lines[guess]) <= room * 64:
+        running += measure(lines[guess])
+        guess += 1
+
+    def fits(count: int) -> bool:
+        return measure(_dressed("".join(lines[:count]), fence)) <= room
+
+    while guess and not fits(guess):
+        guess -= 1
+    while guess < len(lines) and len(lines[guess]) <= room * 64 and fits(guess + 1):
+        guess += 1
+    return guess
+
+
+def _part_of_line(line: str, room: int, measure: Callable[[str], int], fence: str) -> str:
+    low, high = 0, min(len(line), room * 64)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if measure(_dressed(line[:middle], fence)) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    part = line[:low]
+    space = part.rfind(" ")
+    if space > low // 2:
+        part = part[: space + 1]
+    # Measures are not perfectly even, so the halving may land a little over.
+    while part and measure(_dressed(part, fence)) > room:
+        part = part[:-1]
+    return part
+
+
+def _dressed(text: str, fence: str) -> str:
+    """`text` as shown: the fence it starts in reopened, the fence it ends in closed."""
+    shown = f"{fence}\n{text}" if fence else text
+    still_open = _open_fence(text, fence)
+    if not still_open:
+        return shown
+    match = _FENCE.match(still_open)
+    marker = match.group(1) if match else "```"
+    return f"{shown}{'' if shown.endswith(chr(10)) else chr(10)}{marker}"
+
+
+def _open_fence(text: str, fence: str) -> str:
+    """The opening line of the fence that is still open at the end of `text`."""
+    if not fence and "```" not in text and "~~~" not in text:
+        return ""
+    opening = fence
+    for line in text.splitlines():
+        match = _FENCE.match(line)
+        if not match:
+            continue
+        marker, info = match.groups()
+        if not opening:
+            if "`" not in info:
+                opening = line
+            continue
+        held = _FENCE.match(opening)
+        closes = held and marker[0] == held.group(1)[0] and len(marker) >= len(held.group(1))
+        if closes and not info.strip():
+            opening = ""
+    return opening

@@ -1,0 +1,99 @@
+"""Profiles: the named ways of counting tokens.
+
+A profile measures text in *units* that add up exactly over pieces that begin on a new line, and turns units
+into tokens. Packing adds units, so rounding happens once, on the whole reply.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from haversack.errors import InvalidArgument
+
+DEFAULT_PROFILE = "o200k"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How tokens are counted: `units * numerator / denominator`, rounded down or up."""
+
+    name: str
+    about: str
+    exact: bool
+    measure: Callable[[str], int]
+    numerator: int = 1
+    denominator: int = 1
+    rounds_up: bool = False
+
+    def tokens(self, units: int) -> int:
+        """The tokens that `units` stand for; anything that is not empty costs at least one."""
+        if units <= 0:
+            return 0
+        return max(1, (units * self.numerator + self._carry) // self.denominator)
+
+    def room(self, tokens: int) -> int:
+        """The most units that cost no more than `tokens`."""
+        if tokens <= 0:
+            return 0
+        return ((tokens + 1) * self.denominator - 1 - self._carry) // self.numerator
+
+    def count(self, text: str) -> int:
+        """The tokens `text` costs."""
+        return self.tokens(self.measure(text))
+
+    @property
+    def _carry(self) -> int:
+        return self.denominator - 1 if self.rounds_up else 0
+
+
+def utf8_length(text: str) -> int:
+    """The bytes of `text` in UTF-8, without encoding it when it is plain ASCII."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _o200k(text: str) -> int:
+    from haversack.tokens import bpe  # the vocabulary is opened by the first count, not by an import
+
+    return bpe.count(text)
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "bytes4",
+            "UTF-8 bytes / 4: an estimate that needs no vocabulary",
+            exact=False,
+            measure=utf8_length,
+            denominator=4,
+        ),
+        Profile("o200k", "byte-pair counting with the o200k vocabulary", exact=True, measure=_o200k),
+        Profile(
+            "claude",
+            "o200k x 1.5: an upper bound, since recent Claude tokenizers are not public",
+            exact=False,
+            measure=_o200k,
+            numerator=3,
+            denominator=2,
+            rounds_up=True,
+        ),
+    )
+}
+
+
+def profile_named(name: str) -> Profile:
+    """The profile called `name`; an unknown name is an error that lists the known ones."""
+    try:
+        return PROFILES[name]
+    except KeyError:
+        known = ", ".join(sorted(PROFILES))
+        raise InvalidArgument(f"unknown token profile {name!r}", hint=f"known profiles: {known}") from None
+
+
+def count_tokens(text: str, profile: str = DEFAULT_PROFILE) -> int:
+    """The tokens `text` costs under a profile."""
+    return profile_named(profile).count(text)
+
+
+def estimate_tokens(text: str) -> int:
+    """UTF-8 bytes / 4, at least 1 for text that is not empty; no vocabulary is touched."""
+    return PROFILES["bytes4"].count(text)

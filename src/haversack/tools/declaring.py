@@ -1,0 +1,192 @@
+"""A tool is one annotated function: its signature and docstring are the only place it is described."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args, get_origin
+
+from haversack.errors import InvalidArgument, UnknownTool
+from haversack.tools.result import Outcome
+
+Kind = Literal["string", "integer", "number", "boolean", "strings", "integers", "object"]
+
+_KINDS: dict[object, Kind] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list[str]: "strings",
+    list[int]: "integers",
+    dict[str, float]: "object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The least and the most a number may be."""
+
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool, as every door needs to know it."""
+
+    name: str
+    kind: Kind
+    about: str
+    required: bool
+    default: Any
+    choices: tuple[str, ...] = ()
+    range: Range | None = None
+
+
+MAX_TOKENS = Parameter("max_tokens", "integer", "Token budget of the reply", False, None, range=Range(64, 10**9))
+FORMAT = Parameter("format", "string", "text or json", False, "text", choices=("text", "json"))
+ALIASES = {"type": "kind", "token_budget": "max_tokens"}
+
+
+class Tool:
+    """A declared tool: the function, and what its doors show of it."""
+
+    def __init__(
+        self,
+        function: Callable[..., Outcome],
+        *,
+        group: str,
+        writes: bool,
+        destructive: bool,
+        idempotent: bool,
+        level: str,
+        budgeted: bool,
+        title: str,
+    ) -> None:
+        self.function = function
+        self.name = function.__name__
+        self.group = group
+        self.writes = writes
+        self.destructive = destructive
+        self.idempotent = idempotent
+        self.level = level
+        self.budgeted = budgeted
+        self.title = title
+
+    @property
+    def about(self) -> str:
+        """The first paragraph of the docstring, on one line."""
+        return " ".join((self.function.__doc__ or "").strip().split("\n\n")[0].split())
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The function's keyword parameters, then those every reading tool has."""
+        names = self.function.__code__.co_varnames
+        first = self.function.__code__.co_argcount
+        wanted = names[first : first + self.function.__code__.co_kwonlyargcount]
+        declared = [self._parameter(name) for name in wanted]
+        if self.level:
+            about = "summary, standard, full, or auto: the best mixture that fits"
+            levels = ("summary", "standard", "full", "auto")
+            declared.append(Parameter("detail_level", "string", about, False, self.level, choices=levels))
+        if self.budgeted:
+            declared.append(MAX_TOKENS)
+        declared.append(FORMAT)
+        return tuple(declared)
+
+    def _parameter(self, name: str) -> Parameter:
+        annotation = self.function.__annotations__[name]
+        kind_of, notes = annotation, ()
+        if hasattr(annotation, "__metadata__"):
+            kind_of, notes = annotation.__origin__, annotation.__metadata__
+        choices: tuple[str, ...] = ()
+        if get_origin(kind_of) is Literal:
+            choices, kind_of = get_args(kind_of), str
+        else:
+            choices = next((note for note in notes if isinstance(note, tuple)), ())
+        # `X | None` marks a parameter whose absence means something else than any value.
+        if kind_of not in _KINDS:
+            kind_of = next(part for part in get_args(kind_of) if part is not type(None))
+        defaults = self.function.__kwdefaults__ or {}
+        return Parameter(
+            name=name,
+            kind=_KINDS[kind_of],
+            about=next((note for note in notes if isinstance(note, str)), ""),
+            required=name not in defaults,
+            default=defaults.get(name),
+            choices=choices,
+            range=next((note for note in notes if isinstance(note, Range)), None),
+        )
+
+
+_TOOLS: dict[str, Tool] = {}
+_RESUMES: dict[str, Callable[..., Any]] = {}
+
+
+def tool(
+    *,
+    group: str,
+    writes: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    level: str = "",
+    budgeted: bool | None = None,
+    title: str = "",
+) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
+    """Declare a function as a tool.
+
+    `level` is the detail level replies have by default, for tools whose blocks have several. A tool that
+    `writes` without changing more when called again is `idempotent`; a reading tool always is.
+    """
+
+    def declare(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
+        _TOOLS[function.__name__] = Tool(
+            function,
+            group=group,
+            writes=writes,
+            destructive=destructive,
+            idempotent=idempotent or not writes,
+            level=level,
+            # A tool that only confirms a write is short by itself.
+            budgeted=not writes if budgeted is None else budgeted,
+            title=title or function.__name__.removeprefix("mem_").replace("_", " ").capitalize(),
+        )
+        return function
+
+    return declare
+
+
+def resumes(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register how a result that was not rendered to its end goes on: `(app, state) -> (blocks, Rest | None)`."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _RESUMES[name] = function
+        return function
+
+    return register
+
+
+def resuming(name: str) -> Callable[..., Any]:
+    """The function registered under a name by `resumes`."""
+    return _RESUMES[name]
+
+
+def declared() -> Mapping[str, Tool]:
+    """Every tool that has been declared, by name."""
+    return _TOOLS
+
+
+def named(tools: Mapping[str, Tool], name: str) -> Tool:
+    """The tool called `name`; an unknown name is an error that suggests the nearest ones."""
+    if name in tools:
+        return tools[name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, tools, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"tools: {', '.join(sorted(tools))}"
+    raise UnknownTool(f"no tool called {name[:80]!r}", hint=hint)
+
+
+def unknown_parameter(tool_: Tool, name: str) -> InvalidArgument:
+    """The error for a parameter the tool does not have."""
+    known = ", ".join(parameter.name for parameter in tool_.parameters)
+    return InvalidArgument(f"{tool_.name} has no parameter {name[:80]!r}", hint=f"parameters: {known}")

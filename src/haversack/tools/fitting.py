@@ -1,0 +1,244 @@
+"""Fitting: a result and a budget in, a reply within the budget out. The single exit every reply leaves by."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from haversack.errors import BudgetTooSmall
+from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack, pack_auto
+from haversack.tokens.footers import SHORT_FORM_BELOW
+from haversack.tools.layouts import Frame, JsonLayout, Layout, Piece, TextLayout
+from haversack.tools.result import LEVELS, Block, Document, Rest, Result
+
+# A key is at most six characters and digits between letters keep them apart: no key costs more than this one.
+_DEAREST_KEY = "7q7x7z"
+_WORTH = {"summary": 0.35, "standard": 0.75, "full": 1.0}
+# At these budgets the footer itself grows, by its long form or by a digit.
+_STEPS = (SHORT_FORM_BELOW, *(10**digits for digits in range(2, 10)))
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What a reply left out, to be stashed: blocks with their level, or the rest of a document."""
+
+    blocks: tuple[tuple[Block, str], ...] = ()
+    rest: Rest | None = None
+    document: Document | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply that fits, with the facts its footer states."""
+
+    text: str
+    tokens: int
+    shown: int = 0
+    total: int = 0
+    left: LeftOut | None = None
+
+
+Stasher = Callable[[Remainder], str]
+
+
+def fit(result: Result, budget: Budget, level: str, layout: Layout, stash: Stasher) -> Reply:
+    """The best of a result within the budget, in rank order; what is left out is stashed and priced."""
+    return _Fitting(result, budget, level, layout, stash).reply()
+
+
+class _Fitting:
+    """One result on its way into one budget."""
+
+    def __init__(self, result: Result, budget: Budget, level: str, layout: Layout, stash: Stasher) -> None:
+        self.result, self.budget, self.level, self.layout, self.stash = result, budget, level, layout, stash
+        self.measure = budget.profile.measure
+        # First things first: what the call is about leads the ranking.
+        self.blocks = sorted(result.blocks, key=lambda block: not block.required)
+        self.levels = LEVELS if level == "auto" else (level,)
+        self.costs = [
+            tuple(self.measure(layout.item(result, Piece(block, each))) for each in self.levels)
+            for block in self.blocks
+        ]
+        self.rank = {id(block): rank for rank, block in enumerate(result.blocks)}
+        self.cheapest = {id(block): costs[0] for block, costs in zip(self.blocks, self.costs, strict=True)}
+        self.headings = {block.section: self.measure(layout.section(block)) for block in self.blocks}
+
+    def reply(self) -> Reply:
+        everything = self._everything()
+        if everything is not None:
+            return everything
+        room = self._room()
+        for _ in range(8):
+            pieces, left_out = self._pack(room)
+            reply = self._compose(pieces, left_out, cut_by_budget=True)
+            if reply.tokens <= self.budget.tokens:
+                return reply
+            # Pieces that do not begin cleanly may cost a little more together than one by one.
+            room -= self.budget.profile.room(reply.tokens - self.budget.tokens) + 1
+        raise BudgetTooSmall(
+            f"max_tokens is {self.budget.tokens}, too small for this reply's frame", hint="ask for 256 or more"
+        )
+
+    def _everything(self) -> Reply | None:
+        """The reply with every block at the richest level, when that fits."""
+        richest = len(self.levels) - 1
+        used = sum(costs[richest] for costs in self.costs) + sum(self.headings.values())
+        if used > self.budget.units:
+            return None
+        pieces = [Piece(block, self.levels[richest]) for block in self.blocks]
+        rest = self.result.rest
+        probe = LeftOut(_DEAREST_KEY, rest.items, rest.price) if rest else None
+        if self._compose_with(pieces, probe, cut_by_budget=False).tokens > self.budget.tokens:
+            return None
+        return self._compose(pieces, [], cut_by_budget=False)
+
+    def _room(self) -> int:
+        """Units for the items: the budget less its frame, and never more than a larger budget would have.
+
+        The frame grows in steps (a longer footer, another digit). Without the second condition a slightly
+        larger budget could show less.
+        """
+        near = [step for step in _STEPS if self.budget.tokens < step < self.budget.tokens + 96]
+        return min(self._room_at(tokens) for tokens in (self.budget.tokens, *near))
+
+    def _room_at(self, tokens: int) -> int:
+        budget = replace(self.budget, tokens=tokens)
+        left = LeftOut(_DEAREST_KEY, self.result.total, self._price_of_everything())
+        frame = Frame(tokens, tokens, self.result.total, True, left)
+        sections = sum(self.headings.values()) if self.level == "auto" else 0
+        return budget.units - self.measure(self.layout.reply(self.result, [], frame)) - sections
+
+    def _pack(self, room: int) -> tuple[list[Piece], list[Block]]:
+        lead: list[Piece] = []
+        for block in self.blocks:
+            if not block.required:
+                break
+            piece = self._leading_piece(block, room)
+            room -= self._cost(piece)
+            lead.append(piece)
+        others = self.blocks[len(lead) :]
+        costs = self.costs[len(lead) :]
+        opened = {piece.block.section for piece in lead}
+        candidates = [
+            Candidate(
+                tuple(
+                    Choice(cost, block.worth * _WORTH.get(level, 1.0))
+                    for cost, level in zip(each, self.levels, strict=True)
+                ),
+                "" if block.section in opened else block.section,
+                self.headings[block.section],
+            )
+            for block, each in zip(others, costs, strict=True)
+        ]
+        chosen = (pack_auto if self.level == "auto" else pack)(candidates, room).chosen
+        pieces, left_out = lead, []
+        for block, choice in zip(others, chosen, strict=True):
+            if choice is None:
+                left_out.append(block)
+            else:
+                pieces.append(Piece(block, self.levels[choice]))
+        return pieces, left_out
+
+    def _leading_piece(self, block: Block, room: int) -> Piece:
+        """A required block at the richest level that fits, up to the one asked for; at worst its beginning."""
+        highest = LEVELS.index(self.levels[-1]) if self.levels[-1] in LEVELS else 0
+        for level in reversed(LEVELS[: highest + 1]):
+            piece = Piece(block, level)
+            if self._cost(piece) <= room:
+                return piece
+        text = block.text("summary")
+        room -= self.headings[block.section] + self.measure("…\n\n")
+        beginning = cut(text.split("\n")[0], max(room, 1), self.measure).shown.rstrip()
+        return Piece(block, "summary", (beginning or block.name) + "…")
+
+    def _cost(self, piece: Piece) -> int:
+        return self.measure(self.layout.item(self.result, piece)) + self.headings[piece.block.section]
+
+    def _compose(self, pieces: list[Piece], left_out: list[Block], *, cut_by_budget: bool) -> Reply:
+        left = None
+        rest = self.result.rest
+        if left_out or rest:
+            base = self.levels[0]
+            key = self.stash(Remainder(tuple((block, base) for block in left_out), rest))
+            left = LeftOut(key, len(left_out) + (rest.items if rest else 0), self._price(left_out))
+        return self._compose_with(pieces, left, cut_by_budget=cut_by_budget)
+
+    def _compose_with(self, pieces: list[Piece], left: LeftOut | None, *, cut_by_budget: bool) -> Reply:
+        frame = Frame(0, self.budget.tokens, len(pieces), cut_by_budget, left)
+        ordered = sorted(pieces, key=lambda piece: self.rank[id(piece.block)])
+        return _settled(
+            lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total
+        )
+
+    def _price(self, blocks: Sequence[Block]) -> int:
+        units = sum(self.cheapest[id(block)] for block in blocks)
+        return self.budget.profile.tokens(units) + (self.result.rest.price if self.result.rest else 0)
+
+    def _price_of_everything(self) -> int:
+        return self._price(self.blocks)
+
+
+def _settled(write: Callable[[Frame], str], frame: Frame, budget: Budget, total: int) -> Reply:
+    """The reply whose stated figure is its own cost: writing the figure may change the cost, so it is repeated."""
+    tokens = 0
+    for _ in range(12):
+        text = write(replace(frame, tokens=tokens))
+        cost = budget.profile.count(text)
+        if cost == tokens:
+            break
+        tokens = max(cost, tokens)
+    return Reply(text, cost, frame.shown, total, frame.left)
+
+
+def fit_document(document: Document, budget: Budget, layout: Layout, stash: Stasher) -> Reply:
+    """The first page of a document within the budget; the rest is stashed and priced."""
+    measure = budget.profile.measure
+    lines = document.text.count("\n") + bool(document.text and not document.text.endswith("\n"))
+    total = document.lines_before + lines
+    whole = Frame(budget.tokens, budget.tokens, lines, False, None)
+    if len(document.text) <= 64 * budget.tokens:
+        shown = cut(document.text, 10**12, measure, fence=document.fence).shown
+        reply = _settled(lambda now: layout.document(document, shown, now, total), whole, budget, total)
+        if reply.tokens <= budget.tokens:
+            return reply
+    return _first_page(document, budget, layout, stash, total)
+
+
+def _first_page(document: Document, budget: Budget, layout: Layout, stash: Stasher, total: int) -> Reply:
+    profile = budget.profile
+    worst = LeftOut(_DEAREST_KEY, total, profile.count(document.text[:100_000]) * (1 + len(document.text) // 100_000))
+    empty = Frame(budget.tokens, budget.tokens, total, True, worst)
+    room = budget.units - profile.measure(layout.document(document, "", empty, total)) - 2
+    as_json = isinstance(layout, JsonLayout)
+
+    def measure(page: str) -> int:
+        if as_json:
+            from json import dumps
+
+            return profile.measure(dumps(page, ensure_ascii=False))
+        return profile.measure(page)
+
+    for _ in range(8):
+        page = cut(document.text, max(room, 1), measure, fence="" if as_json else document.fence)
+        taken = document.text[: len(document.text) - len(page.rest)]
+        lines = taken.count("\n")
+        after = replace(
+            document, text=page.rest, lines_before=document.lines_before + lines, fence=page.fence, brief=""
+        )
+        # Long remainders are priced by the page just measured: counting megabytes to print one figure is waste.
+        price = (
+            profile.count(page.rest)
+            if len(page.rest) < 100_000
+            else max(1, profile.tokens(measure(page.shown)) * len(page.rest) // max(len(taken), 1))
+        )
+        left = LeftOut(stash(Remainder(document=after)), total - after.lines_before, price)
+        frame = Frame(0, budget.tokens, max(lines, 1 if taken else 0), True, left)
+        shown = page.shown
+        reply = _settled(lambda now, shown=shown: layout.document(document, shown, now, total), frame, budget, total)  # type: ignore[misc]
+        if reply.tokens <= budget.tokens and taken:
+            return reply
+        room -= profile.room(max(reply.tokens - budget.tokens, 1)) + 1
+    raise BudgetTooSmall(
+        f"max_tokens is {budget.tokens}, too small for a page of this document", hint="ask for 256 or more"
+    )
+
+
+__all__ = ["JsonLayout", "Remainder", "Reply", "TextLayout", "fit", "fit_document"]

@@ -1,0 +1,146 @@
+"""How a reply looks: text for models and people, or JSON. A layout only writes; fitting decides."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from haversack.tokens import LeftOut, budget_line, navigation_hint, token_footer
+from haversack.tools.result import Block, Document, Facts, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block as it will be printed: which one, and at which level (or cut to a text of its own)."""
+
+    block: Block
+    level: str
+    shortened: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What the lines around the items say."""
+
+    tokens: int
+    budget: int
+    shown: int
+    cut_by_budget: bool
+    left: LeftOut | None
+
+
+class TextLayout:
+    """Plain text with the footer lines; `footer=False` keeps them off text that is made to be pasted."""
+
+    def __init__(self, *, footer: bool = True) -> None:
+        self.footer = footer
+
+    def item(self, result: Result, piece: Piece) -> str:
+        text = piece.shortened or piece.block.text(piece.level)
+        return text + (result.separator if piece.level != "full" or "\n" in result.separator[1:] else "\n\n")
+
+    def section(self, block: Block) -> str:
+        return f"{block.section}\n" if block.section else ""
+
+    def reply(self, result: Result, pieces: Sequence[Piece], frame: Frame) -> str:
+        heading = result.heading if isinstance(result.heading, str) else result.heading(frame.shown, frame.tokens)
+        body = f"{heading}\n" if heading else ""
+        last = result.separator
+        for title, group in _by_section(pieces):
+            body += f"{title}\n" if title else ""
+            for piece in group:
+                item = self.item(result, piece)
+                body += item
+                last = item[len(item.rstrip("\n-")) :]
+        if not pieces and result.empty and result.total == 0:
+            body += result.empty + "\n"
+            last = "\n"
+        body = body.removesuffix(last) if pieces else body.removesuffix("\n")
+        return self._closed(body, self.hint(result, frame), frame)
+
+    def document(self, document: Document, page: str, frame: Frame, total: int) -> str:
+        hint = ""
+        if frame.cut_by_budget:
+            hint = _budget_hint(frame, total, "lines", "Increase max_tokens for more.")
+        return self._closed(page.rstrip("\n"), hint, frame)
+
+    def hint(self, result: Result, frame: Frame) -> str:
+        if frame.cut_by_budget:
+            return _budget_hint(frame, result.total, result.noun, result.advice)
+        seen = frame.shown if frame.left or not result.already_shown else frame.shown + result.already_shown
+        hint = navigation_hint(seen, result.total, result.limit_hint, noun=result.noun)
+        return hint + (frame.left.long() if hint and frame.left else "")
+
+    def _closed(self, body: str, hint: str, frame: Frame) -> str:
+        if not self.footer:
+            return body + "\n"
+        lines = [part for part in (body, hint) if part]
+        return ("\n".join(lines) + token_footer(frame.tokens)).removeprefix("\n" if not lines else "")
+
+
+class JsonLayout:
+    """One JSON document, an item to a line, with the same facts as the footer lines."""
+
+    def item(self, result: Result, piece: Piece) -> str:
+        facts: Facts = {"text": piece.shortened} if piece.shortened else piece.block.facts(piece.level)
+        return _json(facts) + ",\n"
+
+    def section(self, block: Block) -> str:
+        return ""
+
+    def reply(self, result: Result, pieces: Sequence[Piece], frame: Frame) -> str:
+        items = "".join(self.item(result, piece) for piece in _in_order(pieces)).removesuffix(",\n")
+        facts = dict(result.facts)
+        if not pieces and result.empty and result.total == 0:
+            facts["reason"] = result.empty
+        head = _json(facts)[1:-1]
+        name = result.items_name or result.noun
+        opening = f'{{{head}{"," if head else ""}"{name}":[\n{items}\n],' if items else f'{{{head}{"," if head else ""}"{name}":[],'
+        return opening + self._closing(frame, result.total)
+
+    def document(self, document: Document, page: str, frame: Frame, total: int) -> str:
+        if document.facts and not frame.cut_by_budget and not document.lines_before:
+            facts = dict(document.facts)
+        else:
+            facts = {"name": document.name, "first_line": document.lines_before + 1, "text": page}
+        return _json(facts)[:-1] + "," + self._closing(frame, total)
+
+    def _closing(self, frame: Frame, total: int) -> str:
+        facts: dict[str, object] = {"shown": frame.shown, "total": total}
+        if frame.left:
+            facts["more"] = {"key": frame.left.key, "left": frame.left.items, "tokens": frame.left.price}
+        facts["budget"] = frame.budget
+        facts["tokens"] = frame.tokens
+        return _json(facts)[1:]
+
+
+Layout = TextLayout | JsonLayout
+
+
+def _budget_hint(frame: Frame, total: int, noun: str, advice: str) -> str:
+    return budget_line(
+        frame.tokens, frame.budget, shown=frame.shown, total=total, noun=noun, advice=advice, left=frame.left
+    )
+
+
+def _in_order(pieces: Sequence[Piece]) -> list[Piece]:
+    if any(piece.block.place is not None for piece in pieces):
+        return sorted(pieces, key=lambda piece: piece.block.place or 0)
+    return list(pieces)
+
+
+def _by_section(pieces: Sequence[Piece]) -> list[tuple[str, list[Piece]]]:
+    """Pieces under their headings, headings in the order in which they first appear."""
+    groups: dict[str, list[Piece]] = {}
+    for piece in _in_order(pieces):
+        groups.setdefault(piece.block.section, []).append(piece)
+    return list(groups.items())
+
+
+def _json(value: object) -> str:
+    encode = _encoder()
+    return encode(value)
+
+
+def _encoder() -> Callable[[object], str]:
+    from json import JSONEncoder  # text replies never pay for it
+
+    return JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

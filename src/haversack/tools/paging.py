@@ -1,0 +1,83 @@
+"""`more`: the rest of any reply, from the snapshot that was taken when it was cut."""
+
+import json
+from typing import Annotated, Any
+
+from haversack.app import App
+from haversack.tools.declaring import resuming, tool
+from haversack.tools.fitting import Remainder
+from haversack.tools.result import Block, Document, Facts, Outcome, Rest, Result
+
+ENOUGH = 50
+"""Blocks to have at hand before a page is fitted; a result that goes on is resumed until there are as many."""
+
+
+def frozen(result: Outcome, remainder: Remainder, shown: int) -> str:
+    """A remainder as text to stash: every block in the rendering asked for, so that later writes cannot change it."""
+    if remainder.document is not None:
+        document = remainder.document
+        return _dump(
+            {
+                "document": document.text,
+                "name": document.name,
+                "lines_before": document.lines_before,
+                "fence": document.fence,
+            }
+        )
+    assert isinstance(result, Result)
+    rest = remainder.rest
+    return _dump(
+        {
+            "noun": result.noun,
+            "total": result.total,
+            "heading": result.heading if isinstance(result.heading, str) else "",
+            "limit_hint": result.limit_hint,
+            "advice": result.advice,
+            "separator": result.separator,
+            "items_name": result.items_name,
+            "already_shown": result.already_shown + shown,
+            "blocks": [
+                [block.name, block.section, block.text(level), block.facts(level), block.place]
+                for block, level in remainder.blocks
+            ],
+            "rest": [rest.items, rest.price, rest.resume, rest.state] if rest else None,
+        }
+    )
+
+
+@tool(group="core", title="More of a reply")
+def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept for 24 hours']) -> Outcome:
+    """What an earlier reply left out: the next page under the same budget rules."""
+    text, _ = app.stash.fetch(key)
+    held: dict[str, Any] = json.loads(text)
+    if "document" in held:
+        return Document(
+            held["document"], name=held["name"], lines_before=held["lines_before"], fence=held["fence"],
+            brief=f"more({key}): from line {held['lines_before'] + 1} of {held['name']}",
+        )  # fmt: skip
+    blocks = [_thawed(*each) for each in held["blocks"]]
+    rest = Rest(*held["rest"]) if held["rest"] else None
+    while rest and len(blocks) < ENOUGH:
+        further, rest = resuming(rest.resume)(app, rest)
+        blocks.extend(further)
+    return Result(
+        blocks=blocks,
+        noun=held["noun"],
+        total=held["total"],
+        heading=held["heading"],
+        limit_hint=held["limit_hint"],
+        advice=held["advice"],
+        separator=held["separator"],
+        items_name=held["items_name"],
+        rest=rest,
+        already_shown=held["already_shown"],
+        brief=f"more({key}): {len(blocks)} {held['noun']}",
+    )
+
+
+def _thawed(name: str, section: str, text: str, facts: Facts, place: int | None) -> Block:
+    return Block(name, lambda _: text, lambda _: facts, section=section, place=place)
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

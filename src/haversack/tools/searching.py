@@ -1,0 +1,133 @@
+"""Search results and recent lists as blocks, and how they go on beyond what was rendered."""
+
+import json
+from dataclasses import asdict
+
+from haversack.app import App
+from haversack.memory import finding, recalling
+from haversack.memory.finding import Found
+from haversack.memory.queries import parse_query
+from haversack.memory.ranking import Hit
+from haversack.memory.recalling import Context
+from haversack.store.records import Filters
+from haversack.tools.declaring import resumes
+from haversack.tools.result import Block, Rest, Result
+from haversack.tools.views import observation_block, one_line
+
+PAGE = 50
+TYPICAL_PRICE = 80
+"""Tokens of an item at the standard level, when nothing has been rendered to go by."""
+
+
+def result(app: App, found: Found, text: str, project: str, *, explain: bool) -> Result:
+    """A search's hits as blocks, with the other matches one call away."""
+    best = found.hits[0].score if found.hits else 1.0
+    blocks = [_block(found, hit, best, explain=explain) for hit in found.hits]
+    rest = None
+    if left := found.total - len(blocks):
+        state = {"text": text, "match": found.match, "filters": asdict(found.filters), "ids": found.others,
+                 "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else []}  # fmt: skip
+        rest = Rest(left, left * _mean_price(app, blocks), "search", json.dumps(state))
+    return Result(
+        blocks=blocks,
+        noun="results",
+        total=found.total,
+        empty=_nothing(found, project),
+        limit_hint="Use limit or mem_get_observation #ID for more.",
+        rest=rest,
+        brief=_brief(found, text),
+    )
+
+
+def _block(found: Found, hit: Hit, best: float, *, explain: bool) -> Block:
+    note, extra = "", None
+    if explain:
+        parts = ", ".join(f"{name} {value:.3f}" for name, value in hit.parts)
+        note = f"[score {hit.score:.3f}: {parts}]"
+        extra = {"score": round(hit.score, 4), "parts": {name: round(value, 4) for name, value in hit.parts}}
+    return observation_block(
+        hit.observation, query=found.query, note=note, extra=extra, worth=hit.score / best if best > 0 else 1.0
+    )
+
+
+def _nothing(found: Found, project: str) -> str:
+    if not found.elsewhere:
+        return "No memory matches. Try fewer or other words, or mem_context for what is recent."
+    where = ", ".join(f"{name or 'no project'} ({count})" for name, count in found.elsewhere[:5])
+    return f"No match in project {one_line(project, 60)}. Other projects have matches: {where}."
+
+
+def _brief(found: Found, text: str) -> str:
+    top = ", ".join(f"#{hit.observation.id} {one_line(hit.observation.title, 50)}" for hit in found.hits[:3])
+    return f"{found.total} results for '{one_line(text, 80)}'" + (f": {top}" if top else "")
+
+
+def _mean_price(app: App, blocks: list[Block]) -> int:
+    """What an item of this result costs on average; the matches not rendered are priced by it."""
+    if not blocks:
+        return TYPICAL_PRICE
+    sample = "\n".join(block.text("standard") for block in blocks[:10])
+    return max(1, app.profile.count(sample) // min(len(blocks), 10))
+
+
+@resumes("search")
+def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    state = json.loads(rest.state)
+    query = parse_query(state["text"])
+    ids, left = state["ids"][:PAGE], state["ids"][PAGE:]
+    taken = len(ids)
+    ranked = state["ranked"]
+    if len(ids) < PAGE and ranked:
+        chosen = _filters(state["filters"])
+        seen = set(ranked) | set(state.get("beyond", ())) | set(ids)
+        below = state.get("below", 2**62)
+        further = finding.matches_below(app.memory, state["match"], chosen, below, PAGE + len(seen))
+        fresh = [each for each in further if each not in seen][: PAGE - len(ids)]
+        taken += len(fresh)
+        state["below"] = fresh[-1] if fresh else 0
+        ids = [*ids, *fresh]
+    elif ranked:
+        state["ranked"] = [*ranked, *ids]
+    state["ids"] = left
+    if ranked:
+        state["ranked"] = sorted({*state["ranked"], *ids})
+    blocks = [observation_block(each, query=query) for each in finding.by_ids(app.memory, ids)]
+    remaining = rest.items - taken
+    if remaining <= 0 or not taken:
+        return blocks, None
+    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, json.dumps(state))
+
+
+def _filters(held: dict[str, object]) -> Filters:
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in held.items()}
+    return Filters(**values)  # type: ignore[arg-type]
+
+
+def rest_of_context(app: App, context: Context, project: str, scope: str, namespace: str | None) -> Rest:
+    """The observations older than those a context holds."""
+    shown = [*context.pinned, *context.observations]
+    oldest = min((each.position for each in context.observations), default=2**62)
+    state = {
+        "project": project,
+        "scope": scope,
+        "namespace": namespace,
+        "before": oldest,
+        "seen": [each.id for each in context.pinned],
+    }
+    left = context.total - len(shown)
+    return Rest(left, left * TYPICAL_PRICE, "context", json.dumps(state))
+
+
+@resumes("context")
+def _more_context(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    state = json.loads(rest.state)
+    filters = recalling.place_filters(
+        project=state["project"], scope=state["scope"], namespace=state["namespace"]
+    )
+    older = recalling.recent(app.memory, filters, PAGE, before=state["before"])
+    blocks = [observation_block(each, section="## Memories") for each in older if each.id not in state["seen"]]
+    remaining = rest.items - len(blocks)
+    if remaining <= 0 or not older:
+        return blocks, None
+    state["before"] = older[-1].position
+    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, json.dumps(state))

@@ -1,0 +1,149 @@
+"""Arguments as callers send them, turned into the values a tool's function takes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from haversack.errors import InvalidArgument
+from haversack.tokens import parse_max_tokens
+from haversack.tools.declaring import ALIASES, Parameter, Tool, unknown_parameter
+
+_TRUE = {"true", "1", "yes", "on"}
+_FALSE = {"false", "0", "no", "off"}
+
+
+def validate(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Any]:
+    """Every parameter of the tool with its value; an error names the first thing that is wrong."""
+    known = {parameter.name: parameter for parameter in tool.parameters}
+    given: dict[str, object] = {}
+    for name, value in arguments.items():
+        actual = ALIASES.get(name, name) if name not in known else name
+        if actual not in known:
+            raise unknown_parameter(tool, name)
+        if actual in given:
+            raise InvalidArgument(f"{actual} is given twice", hint=f"{name} is another name for it")
+        if value is not None:
+            given[actual] = value
+    values: dict[str, Any] = {}
+    for name, parameter in known.items():
+        if name in given:
+            values[name] = convert(parameter, given[name])
+        elif parameter.required:
+            raise InvalidArgument(f"{tool.name} needs {name}", hint=parameter.about or f"give {name}")
+        else:
+            values[name] = parameter.default
+    return values
+
+
+def convert(parameter: Parameter, value: object) -> Any:
+    """One value as its parameter's kind; numbers sent as strings are accepted, since models send those."""
+    if parameter.name == "max_tokens":
+        return parse_max_tokens(value)
+    converted = _CONVERSIONS[parameter.kind](parameter, value)
+    if parameter.choices and converted not in parameter.choices:
+        raise InvalidArgument(
+            f"{parameter.name} is {_shown(value)}", hint=f"allowed: {', '.join(parameter.choices)}"
+        )
+    if parameter.range and not parameter.range.least <= converted <= parameter.range.most:
+        least, most = parameter.range.least, parameter.range.most
+        raise InvalidArgument(f"{parameter.name} is {_shown(value)}, not between {least:,} and {most:,}")
+    return converted
+
+
+def _string(parameter: Parameter, value: object) -> str:
+    if not isinstance(value, str):
+        raise _wrong(parameter, value, "text")
+    return value
+
+
+def _integer(parameter: Parameter, value: object) -> int:
+    if isinstance(value, str):
+        text = value.strip().removeprefix("#")
+        bare = text.removeprefix("-")
+        if bare.isascii() and bare.isdigit() and len(bare) <= 18:
+            return int(text)
+    elif isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
+        return value
+    raise _wrong(parameter, value, "a whole number")
+
+
+def _number(parameter: Parameter, value: object) -> float:
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            number = float("nan")
+        if abs(number) < float("inf"):
+            return number
+    raise _wrong(parameter, value, "a number")
+
+
+def _boolean(parameter: Parameter, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.strip().lower() in _TRUE | _FALSE:
+        return value.strip().lower() in _TRUE
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    raise _wrong(parameter, value, "true or false")
+
+
+def _items(parameter: Parameter, value: object) -> list[object]:
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            import json
+
+            try:
+                decoded = json.loads(text)
+            except ValueError:
+                raise _wrong(parameter, value, "a list") from None
+            return _items(parameter, decoded)
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if isinstance(value, list | tuple):
+        return list(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return [value]
+    raise _wrong(parameter, value, "a list")
+
+
+def _strings(parameter: Parameter, value: object) -> list[str]:
+    return [_string(parameter, item) for item in _items(parameter, value)]
+
+
+def _integers(parameter: Parameter, value: object) -> list[int]:
+    return [_integer(parameter, item) for item in _items(parameter, value)]
+
+
+def _object(parameter: Parameter, value: object) -> dict[str, float]:
+    if isinstance(value, str):
+        import json
+
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise _wrong(parameter, value, "a JSON object") from None
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise _wrong(parameter, value, "an object of names and numbers")
+    return {name: _number(parameter, number) for name, number in value.items()}
+
+
+_CONVERSIONS = {
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "strings": _strings,
+    "integers": _integers,
+    "object": _object,
+}
+
+
+def _wrong(parameter: Parameter, value: object, wanted: str) -> InvalidArgument:
+    return InvalidArgument(f"{parameter.name} is {_shown(value)}, not {wanted}", hint=parameter.about)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

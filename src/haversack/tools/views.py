@@ -1,0 +1,221 @@
+"""How observations, sessions and prompts are shown at each level."""
+
+from collections.abc import Callable
+
+from haversack.memory import times
+from haversack.memory.queries import Query
+from haversack.memory.snippets import snippet
+from haversack.store.records import Observation, Prompt, Relation, Revision, Session
+from haversack.tools.result import Block, Facts
+
+TITLE_WIDTH = 120
+SNIPPET_WIDTH = 300
+
+
+def one_line(text: str, width: int) -> str:
+    """The text on one line, cut at a word end when it is longer than `width` characters."""
+    folded = " ".join(text.split())
+    if len(folded) <= width:
+        return folded
+    cut = folded[: width - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > width // 2 else cut).rstrip() + "…"
+
+
+def title_line(observation: Observation) -> str:
+    """`#12 [decision] Title (2026-02-10)`."""
+    title = one_line(observation.title, TITLE_WIDTH)
+    return f"#{observation.id} [{observation.kind}] {title} ({times.date(observation.updated_at)})"
+
+
+def observation_block(
+    observation: Observation,
+    *,
+    query: Query | None = None,
+    section: str = "",
+    worth: float = 1.0,
+    required: bool = False,
+    place: int | None = None,
+    note: str = "",
+    extra: Facts | None = None,
+) -> Block:
+    """An observation as an item of a list."""
+
+    def excerpt() -> str:
+        if query is not None:
+            return snippet(observation.content, query, width=SNIPPET_WIDTH)
+        return one_line(observation.content, SNIPPET_WIDTH)
+
+    def text(level: str) -> str:
+        head = title_line(observation) + (f" {note}" if note else "")
+        if level == "summary":
+            return head
+        if level == "standard":
+            return f"{head}\n  {excerpt()}"
+        return f"{head}\n{details(observation)}\n\n{observation.content.rstrip()}"
+
+    def facts(level: str) -> Facts:
+        shown: dict[str, object] = {
+            "id": observation.id,
+            "kind": observation.kind,
+            "title": one_line(observation.title, TITLE_WIDTH) if level == "summary" else observation.title,
+            "date": times.date(observation.updated_at),
+        }
+        if level == "standard":
+            shown["snippet"] = excerpt()
+        if level == "full":
+            shown |= observation_facts(observation)
+        return shown | dict(extra or {})
+
+    return Block(f"#{observation.id}", text, facts, section, worth, required, place)
+
+
+def details(observation: Observation) -> str:
+    """The line under a title: `*2026-02-10 | importance: 0.8 | tags: auth, jwt*`, without what is not set."""
+    parts = [times.date(observation.updated_at), f"importance: {observation.importance:g}"]
+    if observation.tags:
+        parts.append(f"tags: {', '.join(observation.tags)}")
+    return f"*{' | '.join(parts)}*"
+
+
+def observation_facts(observation: Observation) -> dict[str, object]:
+    """Everything about an observation that a JSON reader may want, without empty fields."""
+    facts: dict[str, object] = {
+        "id": observation.id,
+        "kind": observation.kind,
+        "title": observation.title,
+        "content": observation.content,
+        "tags": list(observation.tags),
+        "importance": observation.importance,
+        "project": observation.project,
+        "scope": observation.scope,
+        "topic_key": observation.topic_key,
+        "namespace": observation.namespace,
+        "session_id": observation.session_id,
+        "tool_name": observation.tool_name,
+        "status": observation.status,
+        "verification": observation.verification,
+        "pinned": observation.pinned,
+        "revisions": observation.revision_count,
+        "duplicates": observation.duplicate_count,
+        "created": times.iso(observation.created_at),
+        "updated": times.iso(observation.updated_at),
+    }
+    return {name: value for name, value in facts.items() if value not in ("", [], None, False, 0)}
+
+
+def whole_observation(observation: Observation, relations: list[Relation], titles: dict[int, str]) -> str:
+    """Everything about one observation, as text."""
+    place = [f"project: {observation.project}", f"session: {observation.session_id}"]
+    for name in ("scope", "topic_key", "namespace", "tool_name"):
+        if value := getattr(observation, name):
+            place.append(f"{name}: {value}")
+    state = [f"status: {observation.status}", f"verification: {observation.verification}"]
+    if observation.pinned:
+        state.append("pinned")
+    if observation.revision_count:
+        state.append(f"earlier texts: {observation.revision_count}")
+    if observation.duplicate_count:
+        state.append(f"seen {observation.duplicate_count + 1} times")
+    lines = [
+        f"#{observation.id} [{observation.kind}] {observation.title}",
+        details(observation),
+        " | ".join(place),
+        " | ".join(state) + f" | created {times.minute(observation.created_at)}",
+        "",
+        observation.content.rstrip("\n"),
+    ]
+    if relations:
+        lines += ["", "Relations:"]
+        lines += [relation_line(relation, observation.id, titles) for relation in relations]
+    return "\n".join(lines)
+
+
+def relation_line(relation: Relation, seen_from: int, titles: dict[int, str]) -> str:
+    """`- relation 3: supersedes -> #4 Title`, as seen from one end."""
+    outward = relation.from_id == seen_from
+    other = relation.to_id if outward else relation.from_id
+    arrow = "->" if outward else "<-"
+    note = f" ({one_line(relation.note, 200)})" if relation.note else ""
+    return f"- relation {relation.id}: {relation.type} {arrow} #{other} {one_line(titles.get(other, ''), 80)}{note}"
+
+
+def relation_facts(relation: Relation) -> Facts:
+    """A relation for JSON."""
+    return {
+        "id": relation.id,
+        "from": relation.from_id,
+        "to": relation.to_id,
+        "type": relation.type,
+        "note": relation.note,
+        "strength": relation.strength,
+    }
+
+
+def session_block(session: Session, *, section: str = "", worth: float = 1.0) -> Block:
+    """A session as an item of a list."""
+    span = times.minute(session.started_at)
+    if session.ended_at is not None:
+        span += f" to {times.minute(session.ended_at)}"
+
+    def text(level: str) -> str:
+        head = f"- session {one_line(session.id, 80)} ({session.project or 'no project'}, {span})"
+        if level == "summary" or not session.summary:
+            return head
+        body = one_line(session.summary, SNIPPET_WIDTH) if level == "standard" else session.summary.rstrip()
+        return f"{head}\n  {body}"
+
+    def facts(level: str) -> Facts:
+        shown: dict[str, object] = {
+            "session": session.id,
+            "project": session.project,
+            "started": times.iso(session.started_at),
+            "ended": times.iso(session.ended_at),
+        }
+        if level != "summary" and session.summary:
+            shown["summary"] = one_line(session.summary, SNIPPET_WIDTH) if level == "standard" else session.summary
+        return {name: value for name, value in shown.items() if value}
+
+    return Block(f"session {session.id}", text, facts, section, worth)
+
+
+def prompt_block(prompt: Prompt, *, section: str = "", worth: float = 1.0) -> Block:
+    """A prompt as an item of a list."""
+    widths = {"summary": 100, "standard": SNIPPET_WIDTH}
+
+    def shown(level: str) -> str:
+        return one_line(prompt.content, widths[level]) if level in widths else prompt.content.rstrip()
+
+    def text(level: str) -> str:
+        return f"- prompt {prompt.id} ({times.date(prompt.created_at)}): {shown(level)}"
+
+    def facts(level: str) -> Facts:
+        return {"prompt": prompt.id, "date": times.date(prompt.created_at), "content": shown(level)}
+
+    return Block(f"prompt {prompt.id}", text, facts, section, worth)
+
+
+def revision_block(revision: Revision, number: int) -> Block:
+    """An earlier text of an observation."""
+    head = f"- revision {number} ({times.minute(revision.written_at)}): {one_line(revision.title, TITLE_WIDTH)}"
+    bodies: dict[str, Callable[[], str]] = {
+        "summary": lambda: "",
+        "standard": lambda: one_line(revision.content, SNIPPET_WIDTH),
+        "full": lambda: revision.content.rstrip(),
+    }
+
+    def text(level: str) -> str:
+        body = bodies[level]()
+        return f"{head}\n{body}" if level == "full" else f"{head}\n  {body}" if body else head
+
+    def facts(level: str) -> Facts:
+        shown: dict[str, object] = {
+            "revision": number,
+            "title": revision.title,
+            "kind": revision.kind,
+            "written": times.iso(revision.written_at),
+            "replaced": times.iso(revision.replaced_at),
+        }
+        return shown | ({"content": bodies[level]()} if level != "summary" else {})
+
+    return Block(f"revision {number}", text, facts)
