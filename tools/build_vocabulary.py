@@ -84,7 +84,7 @@ def find_rank_file() -> bytes | None:
 
 def parse(rank_file: bytes) -> list[bytes]:
     """The tokens in rank order."""
-    tokens = []
+    tokens: list[bytes] = []
     for line in rank_file.splitlines():
         token, rank = line.split()
         if int(rank) != len(tokens):

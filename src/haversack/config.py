@@ -3,23 +3,25 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any
 
 from haversack.errors import ConfigError
+from haversack.values import fields, replace, record
 
 CONFIG_FILE = "config.toml"
 STORE_FILE = "haversack.db"
+NO_OVERRIDES: Mapping[str, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TokenSettings:
     """How tokens are counted."""
 
     profile: str = "o200k"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemorySettings:
     """What is remembered, and how."""
 
@@ -30,7 +32,7 @@ class MemorySettings:
     duplicate_minutes: int = 15
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BudgetSettings:
     """The account of an agent's context window, in tokens."""
 
@@ -44,10 +46,10 @@ class BudgetSettings:
     minimum: int = 500
     warning: int = 20_000
     critical: int = 10_000
-    overrides: Mapping[str, int] = field(default_factory=dict)
+    overrides: Mapping[str, int] = NO_OVERRIDES
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StashSettings:
     """How long full results and continuation keys are kept."""
 
@@ -55,7 +57,7 @@ class StashSettings:
     max_megabytes: int = 256
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkspaceSettings:
     """The folder the workspace tools may look into."""
 
@@ -65,7 +67,7 @@ class WorkspaceSettings:
     timeout_seconds: int = 30
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerSettings:
     """The MCP door."""
 
@@ -74,7 +76,7 @@ class ServerSettings:
     max_line_bytes: int = 64_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Config:
     """Every setting, in the sections of the configuration file."""
 
@@ -91,7 +93,7 @@ class Config:
         return os.path.join(self.home, STORE_FILE)
 
 
-SECTIONS = tuple(f.name for f in fields(Config) if f.name != "home")
+SECTIONS = tuple(name for name in fields(Config) if name != "home")
 
 
 def default_home(environ: Mapping[str, str], platform: str = sys.platform) -> str:
@@ -119,9 +121,9 @@ def load(environ: Mapping[str, str] | None = None) -> Config:
         section = getattr(config, name)
         changes = {}
         for setting in fields(section):
-            variable = f"HAVERSACK_{name}_{setting.name}".upper()
-            if setting.name != "overrides" and (text := environ.get(variable)):
-                changes[setting.name] = _convert(text, getattr(section, setting.name), variable)
+            variable = f"HAVERSACK_{name}_{setting}".upper()
+            if setting != "overrides" and (text := environ.get(variable)):
+                changes[setting] = _convert(text, getattr(section, setting), variable)
         if changes:
             config = replace(config, **{name: replace(section, **changes)})
     return config
@@ -141,13 +143,11 @@ def _with_file(config: Config, path: str) -> Config:
         if name not in SECTIONS or not isinstance(values, dict):
             raise ConfigError(f"unknown section [{name}] in {path}", hint=f"sections: {', '.join(SECTIONS)}")
         section = getattr(config, name)
-        known = {f.name for f in fields(section)}
+        known = set(fields(section))
         changes: dict[str, Any] = {}
         for key, value in values.items():
             if key not in known:
-                raise ConfigError(
-                    f"unknown setting {name}.{key} in {path}", hint=f"known: {', '.join(sorted(known))}"
-                )
+                raise ConfigError(f"unknown setting {name}.{key} in {path}", hint=f"known: {', '.join(sorted(known))}")
             changes[key] = _convert(value, getattr(section, key), f"{name}.{key}")
         config = replace(config, **{name: replace(section, **changes)})
     return config

@@ -63,6 +63,12 @@ class OutsideRoot(HaversackError):
     code = "outside_root"
 
 
+class SecretWithheld(HaversackError):
+    """A file that looks like a secret, which the settings keep back."""
+
+    code = "withheld"
+
+
 class WrongStage(HaversackError):
     """A planning step was taken at the wrong time; the hint names the right next tool."""
 

@@ -1,18 +1,17 @@
 """Compaction: old observations make room, softly, with a summary in their place."""
 
-from dataclasses import dataclass, replace
-
 from haversack.errors import InvalidArgument
 from haversack.memory.room import Memory
 from haversack.memory.saving import Draft, Saved, save
 from haversack.memory.times import DAY
 from haversack.store import observations, search
 from haversack.store.records import Filters, Observation
+from haversack.values import replace, record
 
 CANDIDATES = 500
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidates:
     """Observations that may be compacted, the oldest first; `total` and `units` are of all of them."""
 
@@ -21,7 +20,7 @@ class Candidates:
     units: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compacted:
     """What a compaction deleted, the ids that did not match, and the summary that was saved."""
 

@@ -1,7 +1,5 @@
 """Changing what is remembered: update, delete, restore, and the earlier texts."""
 
-from dataclasses import dataclass
-
 from haversack.errors import Conflict, InvalidArgument, NotFound
 from haversack.memory import indexing
 from haversack.memory.checks import VERIFICATIONS, check_member
@@ -12,11 +10,12 @@ from haversack.store import observations, search
 from haversack.store.database import Reader, Value, Writer
 from haversack.store.records import Observation, Revision
 from haversack.tokens import count_tokens, utf8_length
+from haversack.values import fields, record
 
 UNIQUE_TOPIC = "another live observation has topic key"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Changes:
     """New values for an observation; None leaves a field as it is, an empty text clears it."""
 
@@ -36,7 +35,7 @@ class Changes:
     restore: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Updated:
     """What an update did."""
 
@@ -53,7 +52,9 @@ def get(tx: Reader, identifier: int) -> Observation:
     if found is None:
         raise NotFound(f"no observation #{identifier}", hint="mem_search finds ids by content")
     if found.deleted_at is not None:
-        raise NotFound(f"observation #{identifier} is deleted", hint=f"mem_update(id={identifier}, restore=true) brings it back")
+        raise NotFound(
+            f"observation #{identifier} is deleted", hint=f"mem_update(id={identifier}, restore=true) brings it back"
+        )
     return found
 
 
@@ -67,7 +68,9 @@ def update(memory: Memory, identifier: int, changes: Changes) -> Updated:
         draft, redactions = redacted(memory, checked(memory, _draft(old, changes)))
         _refuse_taken_topic(tx, old, draft)
         values = _values(memory, old, draft, changes)
-        changed = tuple(name for name in values if name not in {"project_key", "updated_at", "content_hash", "bytes", "units"})
+        changed = tuple(
+            name for name in values if name not in {"project_key", "updated_at", "content_hash", "bytes", "units"}
+        )
         revision = 0
         if {"title", "content", "kind", "tags", "importance"} & set(values):
             revision = observations.add_revision(tx, old, memory.now()) + 1
@@ -98,16 +101,14 @@ def _restore(tx: Writer, memory: Memory, identifier: int) -> bool:
 
 def _draft(old: Observation, changes: Changes) -> Draft:
     """The observation as it would be saved with the changes applied."""
-    names = Draft.__slots__
+    names = fields(Draft)
     held = {name: getattr(old, name) for name in names if hasattr(old, name)}
     given = {name: getattr(changes, name) for name in names if getattr(changes, name, None) is not None}
     return Draft(**(held | given))
 
 
 def _refuse_taken_topic(tx: Reader, old: Observation, draft: Draft) -> None:
-    taken = observations.live_topic(
-        tx, draft.topic_key, project_key(draft.project), draft.scope, draft.namespace
-    )
+    taken = observations.live_topic(tx, draft.topic_key, project_key(draft.project), draft.scope, draft.namespace)
     if taken and taken.id != old.id:
         raise Conflict(
             f"{UNIQUE_TOPIC} {draft.topic_key!r}: #{taken.id}", hint="update that one, or choose another topic_key"
@@ -117,7 +118,18 @@ def _refuse_taken_topic(tx: Reader, old: Observation, draft: Draft) -> None:
 def _values(memory: Memory, old: Observation, draft: Draft, changes: Changes) -> dict[str, Value]:
     """The columns that differ from what is stored."""
     values: dict[str, Value] = {}
-    for name in ("title", "content", "kind", "project", "scope", "topic_key", "namespace", "importance", "tool_name", "status"):
+    for name in (
+        "title",
+        "content",
+        "kind",
+        "project",
+        "scope",
+        "topic_key",
+        "namespace",
+        "importance",
+        "tool_name",
+        "status",
+    ):
         if getattr(draft, name) != getattr(old, name):
             values[name] = getattr(draft, name)
     if draft.tags != old.tags:

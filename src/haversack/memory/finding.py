@@ -1,7 +1,5 @@
 """Finding: a query as a person would type it, ranked by relevance, with true totals."""
 
-from dataclasses import dataclass
-
 from haversack.errors import InvalidArgument
 from haversack.memory import ranking
 from haversack.memory.checks import CURRENT_STATUSES, SCOPES, STATUSES, check_kind, check_limit, check_member
@@ -11,8 +9,10 @@ from haversack.memory.queries import Mode, Query, match_expression, parse_query
 from haversack.memory.ranking import Hit
 from haversack.memory.room import Memory
 from haversack.memory.times import parse_moment
-from haversack.store import observations, relations, search as index
+from haversack.store import observations, relations
+from haversack.store import search as index
 from haversack.store.records import Filters, Observation
+from haversack.values import replace, record
 
 RANKED = 1_000
 """How many matches are put in order; those beyond follow by age."""
@@ -20,7 +20,7 @@ RERANKED = 200
 """How many of them are looked at more closely."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """The best matches, the ids of the others in order, and how many there are in all."""
 
@@ -111,6 +111,4 @@ def matches_below(memory: Memory, match: str, chosen: Filters, below: int, limit
 
 
 def _anywhere(chosen: Filters) -> Filters:
-    from dataclasses import replace
-
     return replace(chosen, project_key="")

@@ -1,18 +1,18 @@
 """One progress document per project: JSON, stored whole, with every earlier text kept."""
 
-from dataclasses import dataclass
+from haversack.memory.redaction import redact_json
 
 from haversack.errors import InvalidArgument
 from haversack.memory.projects import project_key
-from haversack.memory.redaction import redact_json
 from haversack.memory.room import Memory
 from haversack.memory.saving import Draft, Saved, save
 from haversack.store import observations
+from haversack.values import record
 
 TOPIC = "progress/current"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Progress:
     """A project's progress document and when it was written."""
 

@@ -7,7 +7,6 @@ trailing `*` asks for a prefix.
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from haversack.memory.stemming import prefix_choices, stem
@@ -21,6 +20,7 @@ from haversack.memory.words import (
     spell_names,
     symbol_word,
 )
+from haversack.values import replace, record
 
 Kind = Literal["word", "phrase", "prefix", "identifier"]
 Mode = Literal["any", "all"]
@@ -31,17 +31,16 @@ MOST_TERMS = 64
 _MOST_PARTS = 16
 _LONGEST_RUN = 16
 
-STOP_WORDS = frozenset(
-    """
-    a about after again all also am an and any are aren as at be because been before being both but by can
-    cannot could couldn did didn do does doesn doing don done each either few for from further get gets getting
-    give got had hadn has hasn have haven having he her here hers him his how i if in into is isn it its itself
-    just let ll me might more most must mustn my myself need no nor not now of off on once only or other our
-    ours out over own please re s same shall she should shouldn show so some such t tell than that the their
-    them then there these they this those through to too under until up us ve very was wasn we were weren what
-    when where whether which while who whom whose why will with won would wouldn yes you your yours
-    """.split()
-)
+_STOP_WORDS = """
+a about after again all also am an and any are aren as at be because been before being both but by can
+cannot could couldn did didn do does doesn doing don done each either few for from further get gets
+getting give got had hadn has hasn have haven having he her here hers him his how i if in into is isn it
+its itself just let ll me might more most must mustn my myself need no nor not now of off on once only or
+other our ours out over own please re s same shall she should shouldn show so some such t tell than that
+the their them then there these they this those through to too under until up us ve very was wasn we were
+weren what when where whether which while who whom whose why will with won would wouldn yes you your yours
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 _QUOTED = re.compile(r'["“”„‟«»]([^"“”„‟«»]*)["“”„‟«»]')
 _ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
@@ -49,7 +48,7 @@ _CONTRACTION = re.compile(r"['’](?:s|t|d|m|re|ve|ll)(?![^\W_])", re.IGNORECASE
 _NOT_IN_QUERY = str.maketrans({"\0": " ", '"': " "})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Term:
     """One thing a query asks for.
 
@@ -63,9 +62,9 @@ class Term:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Query:
-    """What was asked for, without the words that carry no meaning; no terms means there was nothing to ask."""
+    """What was asked for, without the words that carry no meaning; without terms, nothing was."""
 
     terms: tuple[Term, ...]
 

@@ -1,10 +1,10 @@
 """Ranking: relevance leads; everything else may only reorder near-equals."""
 
-from dataclasses import dataclass
 from math import exp
 
 from haversack.memory.queries import Query
 from haversack.store.records import Observation
+from haversack.values import record
 
 MONTH = 30 * 86_400_000_000
 _VERIFIED = {"verified": 1.0, "unverified": 0.5, "disputed": 0.0, "outdated": 0.0}
@@ -13,7 +13,7 @@ _VERIFIED = {"verified": 1.0, "unverified": 0.5, "disputed": 0.0, "outdated": 0.
 RECENCY, IMPORTANCE, VERIFICATION, ACCESS, LINKS = 0.03, 0.03, 0.02, 0.01, 0.01
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hit:
     """A match with its score, and the parts the score is made of."""
 

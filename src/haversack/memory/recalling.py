@@ -1,7 +1,5 @@
 """Recalling without a query: the context of a project, and the neighbourhood of an observation."""
 
-from dataclasses import dataclass
-
 from haversack.errors import InvalidArgument
 from haversack.memory.checks import CURRENT_STATUSES, SCOPES, check_limit, check_member
 from haversack.memory.editing import get
@@ -10,12 +8,13 @@ from haversack.memory.room import Memory
 from haversack.store import observations
 from haversack.store import sessions as session_table
 from haversack.store.records import Filters, Observation, Prompt, Session
+from haversack.values import record
 
 SESSIONS_SHOWN = 5
 PROMPTS_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Context:
     """What an agent should know before it starts."""
 
@@ -27,7 +26,7 @@ class Context:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Timeline:
     """An observation between its neighbours in the session; both sides nearest first."""
 

@@ -1,19 +1,19 @@
 """Relations between observations, and the graph they make."""
 
-from dataclasses import dataclass
+from haversack.memory.redaction import redact
 
 from haversack.errors import InvalidArgument, NotFound
 from haversack.memory.checks import RELATION_TYPES, check_fraction, check_member, check_optional_text
 from haversack.memory.editing import get
-from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
 from haversack.store import observations, relations
 from haversack.store.records import Observation, Relation
+from haversack.values import record
 
 MAX_NOTE = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Related:
     """The relations an act made or renewed."""
 
@@ -22,7 +22,7 @@ class Related:
     redactions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Linked:
     """An observation reached through the graph: how far away, and by which relation."""
 
@@ -31,7 +31,7 @@ class Linked:
     relation: Relation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Graph:
     """An observation and those connected to it, level by level."""
 

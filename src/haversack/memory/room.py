@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from haversack.config import MemorySettings
 from haversack.store.database import Database
+from haversack.values import record
 
 
 def microseconds_now() -> int:
@@ -13,7 +13,7 @@ def microseconds_now() -> int:
     return time.time_ns() // 1000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Memory:
     """The memory of one store, as seen from one directory."""
 

@@ -1,10 +1,12 @@
 """Saving: validate, redact, hash, topic upsert, duplicate check, insert; one transaction."""
 
 import os
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Literal
 from unicodedata import normalize
+
+from haversack.memory.redaction import redact
+from haversack.memory.topics import suggest_topic_key
 
 from haversack.errors import NotFound
 from haversack.memory import indexing, sessions
@@ -20,19 +22,18 @@ from haversack.memory.checks import (
     check_text,
 )
 from haversack.memory.projects import project_key
-from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
-from haversack.memory.topics import suggest_topic_key
 from haversack.store import observations, relations
 from haversack.store.database import Writer
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Relation
 from haversack.tokens import count_tokens, utf8_length
+from haversack.values import replace, record
 
 MINUTE = 60_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Draft:
     """What a caller wants remembered."""
 
@@ -52,7 +53,7 @@ class Draft:
     relate_to: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Saved:
     """What became of a draft."""
 

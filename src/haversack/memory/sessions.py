@@ -1,23 +1,25 @@
 """Sessions and prompts: where observations come from."""
 
 import os
-from dataclasses import dataclass
+
+from haversack.memory.redaction import redact
 
 from haversack.errors import Conflict, NotFound
 from haversack.memory.checks import MAX_NAME, check_line, check_optional_text, check_text
 from haversack.memory.projects import project_key
-from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
 from haversack.memory.times import DAY
+from haversack.store import observations
 from haversack.store import sessions as table
 from haversack.store.database import Writer
 from haversack.store.records import Prompt, Session
+from haversack.values import record
 
 OPEN_FOR = DAY
 """A session started longer ago than this is no longer taken as the one under way."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptSaved:
     """A prompt's id, and what was redacted in it."""
 
@@ -26,7 +28,9 @@ class PromptSaved:
     redactions: tuple[str, ...]
 
 
-def start(memory: Memory, *, identifier: str = "", project: str = "", directory: str = "", namespace: str = "") -> Session:
+def start(
+    memory: Memory, *, identifier: str = "", project: str = "", directory: str = "", namespace: str = ""
+) -> Session:
     """A new session; an id is made when none is given, and one that is taken is an error."""
     session = Session(
         id=check_line("id", identifier) or f"s-{os.urandom(4).hex()}",
@@ -86,7 +90,9 @@ def ensure(tx: Writer, memory: Memory, *, session_id: str, project: str, namespa
     return session.id
 
 
-def save_prompt(memory: Memory, content: str, *, project: str = "", session_id: str = "", namespace: str = "") -> PromptSaved:
+def save_prompt(
+    memory: Memory, content: str, *, project: str = "", session_id: str = "", namespace: str = ""
+) -> PromptSaved:
     """Keep what a person typed."""
     checked = check_text("content", content, memory.settings.max_content)
     redacted = redact(checked) if memory.settings.redact else None
@@ -99,8 +105,19 @@ def save_prompt(memory: Memory, content: str, *, project: str = "", session_id: 
     return PromptSaved(identifier, session, redacted.found if redacted else ())
 
 
-def recent(memory: Memory, *, project: str = "", namespace: str | None = None, limit: int = 20) -> tuple[list[Session], int]:
-    """The sessions started last, and how many there are in all."""
+def recent(
+    memory: Memory, *, project: str = "", namespace: str | None = None, limit: int = 20, after: str = ""
+) -> tuple[list[Session], int]:
+    """The sessions started last (or behind the one named), and how many there are in all."""
     with memory.database.read() as tx:
         key = project_key(project) if project else ""
-        return table.recent(tx, key, namespace, limit), table.count(tx, key, namespace)
+        last = table.get(tx, after) if after else None
+        return table.recent(tx, key, namespace, limit, after=last), table.count(tx, key, namespace)
+
+
+def summarise(memory: Memory, identifier: str, observation_id: int) -> None:
+    """Put the text of a summary observation on its session."""
+    with memory.database.write() as tx:
+        found = observations.get(tx, observation_id)
+        assert found is not None
+        table.summarise(tx, identifier, found.content)

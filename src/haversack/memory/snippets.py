@@ -2,14 +2,20 @@
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from haversack.memory.queries import Query, Term
 from haversack.memory.stemming import stem
-from haversack.memory.words import UNSPACED_RUN, fold, is_symbol, spell_names
+from haversack.memory.words import SPACED_WORD, UNSPACED_RUN, fold, is_symbol, spell_names
+from haversack.values import record
+
+Offsets = range | list[int]
 
 ELLIPSIS = "…"
+
+# How far a word is read beyond what it must begin with; an endless word would cost its square otherwise.
+_LONGEST_INFLECTION = 64
 
 # How far a cut may move to reach a word's end before it is made inside the word: a fifth of the width.
 _REACH = 5
@@ -17,7 +23,7 @@ _NEVER_FIRST = frozenset("\u200d\ufe0e\ufe0f\u20e3")
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Needle:
     """One thing looked for: `start` is what a match begins with, `stem` what its whole word comes down to."""
 
@@ -26,8 +32,7 @@ class _Needle:
     needs_boundary: bool = True
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Match:
+class _Match(NamedTuple):
     start: int
     end: int
     needle: int
@@ -184,9 +189,7 @@ def _inflected(token: str) -> Iterator[_Needle]:
     yield _Needle(root[:-1] if len(root) > 1 else root, root)
 
 
-def _occurrences(
-    text: str, folded: str, offsets: "range | list[int]", needle: _Needle
-) -> Iterator[tuple[int, int]]:
+def _occurrences(text: str, folded: str, offsets: Offsets, needle: _Needle) -> Iterator[tuple[int, int]]:
     at = folded.find(needle.start)
     while at >= 0:
         begin = offsets[at]
@@ -197,19 +200,16 @@ def _occurrences(
         at = folded.find(needle.start, at + 1)
 
 
-def _end_of_match(
-    text: str, folded: str, offsets: "range | list[int]", at: int, needle: _Needle
-) -> int:
+def _end_of_match(text: str, folded: str, offsets: Offsets, at: int, needle: _Needle) -> int:
     """Where the word that begins at `at` ends, when it is one the needle looks for; otherwise 0."""
-    end = at + (0 if needle.stem else len(needle.start))
-    while end < len(folded) and folded[end].isalnum():
-        end += 1
-        if needle.stem and end < len(folded) and _begins_word(text, offsets[end]):
-            if stem(folded[at:end]) == needle.stem:
-                return offsets[end]
-    if needle.stem and stem(folded[at:end]) != needle.stem:
-        return 0
-    return offsets[end]
+    found = SPACED_WORD.match(folded, at, at + _LONGEST_INFLECTION + len(needle.start))
+    end = max(found.end() if found else at, at + len(needle.start))
+    if not needle.stem or stem(folded[at:end]) == needle.stem:
+        return offsets[end]
+    for part_end in range(at + 1, end):
+        if _begins_word(text, offsets[part_end]) and stem(folded[at:part_end]) == needle.stem:
+            return offsets[part_end]
+    return 0
 
 
 def _begins_word(text: str, place: int) -> bool:

@@ -1,15 +1,15 @@
 """Figures about the memory."""
 
 import os
-from dataclasses import dataclass
 
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
 from haversack.store import observations, relations, sessions
 from haversack.store.records import Filters
+from haversack.values import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statistics:
     """Counts, sizes and ages; tokens are of the stored contents, in o200k."""
 

@@ -1,6 +1,7 @@
 """The Porter stemmer of SQLite's FTS5, in Python, so that a reader can be shown where a search matched."""
 
 from functools import lru_cache
+from itertools import pairwise
 
 _VOWELS = frozenset("aeiou")
 
@@ -48,8 +49,8 @@ _INFLECTIONS = (
     "ate", "ates", "ated", "ating", "ation", "ations", "ational", "ative", "ator",
     "icate", "ication", "ize", "ized", "izing", "izer", "ization", "ition", "ion", "ions", "ional",
     "al", "ally", "ality", "alism", "ance", "ence", "ancy", "ency", "ant", "ent", "ently",
-    "able", "ably", "ability", "ible", "ibility", "ic", "ical", "ically", "icity", "ity", "ities", "ism", "ist",
-    "ive", "iveness", "ivity", "ment", "ments", "ement", "ness", "ful", "fulness",
+    "able", "ably", "ability", "ible", "ibility", "ic", "ical", "ically", "icity", "ity", "ities",
+    "ism", "ist", "ive", "iveness", "ivity", "ment", "ments", "ement", "ness", "ful", "fulness",
     "ous", "ously", "ousness", "ly", "logy", "logical",
 )  # fmt: skip
 
@@ -175,7 +176,7 @@ def _consonants(word: str) -> list[bool]:
 def _measure(root: str) -> int:
     """How many times a vowel is followed by a consonant."""
     marks = _consonants(root)
-    return sum(1 for before, after in zip(marks, marks[1:], strict=False) if after and not before)
+    return sum(1 for before, after in pairwise(marks) if after and not before)
 
 
 def _has_vowel(root: str) -> bool:

@@ -19,6 +19,7 @@ _UNSPACED_CHARACTERS = (
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
 UNSPACED_RUN = re.compile(f"[{_UNSPACED_CHARACTERS}]+")
+SPACED_WORD = re.compile(rf"[^\W_{_UNSPACED_CHARACTERS}]+")
 
 # Marks that only decorate: joiners, soft hyphens, variation selectors, keycaps, Hebrew and Arabic points.
 _DECORATION = re.compile(
@@ -28,7 +29,6 @@ _DECORATION = re.compile(
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
-_WORD = re.compile(r"[^\W_]+")
 # The look-ahead gives the last capital of a run to the word that follows it: HTTP Server, not HTTPS erver.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEXADECIMAL = re.compile(r"[0-9a-f]{7,}|[0-9A-F]{7,}")
@@ -44,11 +44,14 @@ _NAME = re.compile(
     r"|(?:\.NET|(?<![^\W_])\.[Nn]et)(?![^\W_])"
 )
 
-# Each ASCII byte becomes a, A, 0 or a space, so that a few substring searches tell whether any word has parts.
-_SHAPES = bytes(
-    ord("a" if chr(octet).islower() else "A" if chr(octet).isupper() else "0" if chr(octet).isdigit() else " ")
-    for octet in range(128)
-) + b" " * 128
+# Each ASCII byte becomes a, A, 0 or a space: a few substring searches then tell whether any word has parts.
+_SHAPES = (
+    bytes(
+        ord("a" if chr(octet).islower() else "A" if chr(octet).isupper() else "0" if chr(octet).isdigit() else " ")
+        for octet in range(128)
+    )
+    + b" " * 128
+)
 _PARTED = (b"aA", b"AAa", b"a0", b"A0", b"0a", b"0A")
 
 
@@ -59,8 +62,7 @@ def index_text(text: str) -> str:
         return f"{text}\n{' '.join(extras)}" if extras else text
     plain = normalise(text)
     spaced = UNSPACED_RUN.sub(_spaced_pairs, plain)
-    words = _WORD.findall(UNSPACED_RUN.sub(" ", plain))
-    extras = [*_part_words(words), *_name_words(plain), *symbol_words(plain)]
+    extras = [*_part_words(SPACED_WORD.findall(plain)), *_name_words(plain), *symbol_words(plain)]
     whole = f"{spaced}\n{' '.join(extras)}" if extras else spaced
     # SQLite folds the case of fewer scripts than Python does.
     return whole.lower()
@@ -96,7 +98,7 @@ def spell_names(text: str) -> str:
 
 
 def symbol_words(text: str) -> list[str]:
-    """The words under which the symbols and emoji of a normalised text are found, each once, in code order."""
+    """The words under which the symbols of a normalised text are found, each once, in code order."""
     return [symbol_word(character) for character in sorted(set(text)) if is_symbol(character)]
 
 

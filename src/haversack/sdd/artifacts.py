@@ -9,6 +9,7 @@ headings, when they came as headings), waves `- **Wave 1**: TASK-001, TASK-002`.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from itertools import pairwise
 from typing import Literal
 
 from haversack.errors import InvalidArgument
@@ -130,9 +131,7 @@ def checked(content: Content) -> dict[str, str]:
     texts = {field.name: markdown.tidy(getattr(content, field.name), field.name) for field in fields(content)}
     blank = [f.name for f in fields(content) if f.default is MISSING and not texts[f.name]]
     if blank:
-        raise InvalidArgument(
-            f"{', '.join(blank)} is empty", hint='write "none" where there is nothing to say'
-        )
+        raise InvalidArgument(f"{', '.join(blank)} is empty", hint='write "none" where there is nothing to say')
     return texts
 
 
@@ -209,18 +208,14 @@ def rounds_in(text: str) -> tuple[str, ...]:
     """The rounds that a clarifications artifact holds, as they stand."""
     starts = [s.line for s in markdown.sections(text) if s.level == 2 and s.title.startswith("Round ")]
     rows = text.split("\n")
-    ends = [*(start - 1 for start in starts[1:]), len(rows)]
-    return tuple("\n".join(rows[start - 1 : end]).strip() for start, end in zip(starts, ends, strict=True))
+    bounds = pairwise((*starts, len(rows) + 1))
+    return tuple("\n".join(rows[start - 1 : end - 1]).strip() for start, end in bounds)
 
 
-def write_validation(
-    project: str, content: Validation, given: Verdict, recorded: Verdict, trace: Trace
-) -> str:
+def write_validation(project: str, content: Validation, given: Verdict, recorded: Verdict, trace: Trace) -> str:
     """The reader's judgement, with what was computed set beside it."""
     findings = [f"- {f.severity}: {f.where}: {f.message}" for f in trace.findings] or ["None."]
-    covered = [f"- {c.requirement.id}: {', '.join(c.tasks) or 'no task'}" for c in trace.coverage] or [
-        "None."
-    ]
+    covered = [f"- {c.requirement.id}: {', '.join(c.tasks) or 'no task'}" for c in trace.coverage] or ["None."]
     verdict = recorded if given == recorded else f"{recorded} (given as {given}; computed findings stand)"
     texts = {"verdict": verdict, **checked(content)}
     texts |= {"computed_findings": "\n".join(findings), "computed_coverage": "\n".join(covered)}

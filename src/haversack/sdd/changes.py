@@ -13,9 +13,7 @@ from haversack.sdd.stages import NextStep, StageState, States, first_open, opene
 
 ChangeType = Literal["fix", "feature", "enhancement", "refactor"]
 Size = Literal["small", "medium", "large"]
-ChangeStage = Literal[
-    "describe", "propose", "scope", "context-check", "spec", "clarify", "design", "tasks", "verify"
-]
+ChangeStage = Literal["describe", "propose", "scope", "context-check", "spec", "clarify", "design", "tasks", "verify"]
 ChangeStatus = Literal["active", "completed", "cancelled", "archived"]
 
 TYPES: tuple[ChangeType, ...] = ("fix", "feature", "enhancement", "refactor")
@@ -71,9 +69,7 @@ class Change:
 
     @property
     def stale(self) -> tuple[ChangeStage, ...]:
-        return tuple(
-            stage for stage, state in zip(self.flow, self.stages, strict=True) if state.status == "stale"
-        )
+        return tuple(stage for stage, state in zip(self.flow, self.stages, strict=True) if state.status == "stale")
 
 
 def permit_start(active: Change | None) -> None:
@@ -91,8 +87,8 @@ def start(slug: str, description: str, change_type: ChangeType, size: Size, now:
     return Change(slug, description, change_type, size, "active", now, states)
 
 
-def stage_to_write(active: Change | None, asked: str = "") -> ChangeStage:
-    """The stage that content given now belongs to: the open one, or the earlier one asked for.
+def to_write(active: Change | None, asked: str = "") -> tuple[Change, ChangeStage]:
+    """The change and the stage that content given now belongs to: the open one, or the earlier one asked for.
 
     Raises WrongStage when no change is active, when the stage asked for is not yet open, or when the
     context has not been checked; InvalidArgument when the flow has no such stage.
@@ -111,10 +107,8 @@ def stage_to_write(active: Change | None, asked: str = "") -> ChangeStage:
             f"the change {active.slug} is at {current}, not yet at {stage}", hint=next_step(active).sentence
         )
     if stage == "context-check" and not active.checked_at:
-        raise WrongStage(
-            f"the context of {active.slug} has not been checked", hint=next_step(active).sentence
-        )
-    return stage
+        raise WrongStage(f"the context of {active.slug} has not been checked", hint=next_step(active).sentence)
+    return active, stage
 
 
 def advance(active: Change, stage: ChangeStage, now: str) -> Change:
@@ -145,9 +139,7 @@ def cancel(active: Change | None, reason: str, now: str) -> Change:
 def archive(change: Change | None, reason: str, now: str) -> Change:
     """The active or last completed change, put away."""
     if change is None or change.status not in ("active", "completed"):
-        raise WrongStage(
-            "no change is active or completed, so there is none to archive", hint=next_step(None).sentence
-        )
+        raise WrongStage("no change is active or completed, so there is none to archive", hint=next_step(None).sentence)
     return replace(change, status="archived", closed_at=change.closed_at or now, reason=reason)
 
 
@@ -159,6 +151,4 @@ def next_step(change: Change | None) -> NextStep:
     if stage == "context-check" and not change.checked_at:
         return NextStep("sdd_context_check", stage, f"sdd_context_check is next, for {change.slug}")
     again = " again" if stage in change.stale else ""
-    return NextStep(
-        "sdd_change_advance", stage, f"sdd_change_advance writes {stage}{again}, for {change.slug}"
-    )
+    return NextStep("sdd_change_advance", stage, f"sdd_change_advance writes {stage}{again}, for {change.slug}")

@@ -21,12 +21,8 @@ class Dimension:
 
 DIMENSIONS: tuple[Dimension, ...] = (
     Dimension("target_users", 8, "Who uses it, in which roles, and what does each of them need to get done?"),
-    Dimension(
-        "core_functionality", 10, "What must it do on its first day, step by step, and how is that checked?"
-    ),
-    Dimension(
-        "data_model", 7, "Which things does it keep, how do they relate, and who owns and deletes them?"
-    ),
+    Dimension("core_functionality", 10, "What must it do on its first day, step by step, and how is that checked?"),
+    Dimension("data_model", 7, "Which things does it keep, how do they relate, and who owns and deletes them?"),
     Dimension("integrations", 6, "Which systems does it talk to, in which formats, and what if one is away?"),
     Dimension("edge_cases", 8, "What happens on empty, huge, repeated, simultaneous or wrong input?"),
     Dimension("security", 7, "Who may see and change what, how are they known, and what must never leak?"),

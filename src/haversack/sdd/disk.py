@@ -141,9 +141,7 @@ def read_text(path: str, shown: str) -> str | None:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DamagedFile(
-            f"{shown} is not UTF-8 text, from byte {error.start} on", hint="mend or move it"
-        ) from None
+        raise DamagedFile(f"{shown} is not UTF-8 text, from byte {error.start} on", hint="mend or move it") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

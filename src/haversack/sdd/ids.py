@@ -88,9 +88,7 @@ class Labeller:
     among `taken`, so that no id ever comes to mean something else. `given` lists the new ids in order.
     """
 
-    def __init__(
-        self, family: Family, *, taken: Iterable[str], earlier: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, family: Family, *, taken: Iterable[str], earlier: Mapping[str, str] | None = None) -> None:
         self.family = family
         self.given: list[str] = []
         self._earlier = dict(earlier or {})

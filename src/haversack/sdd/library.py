@@ -23,7 +23,7 @@ class Library:
 
 
 def located(workspace: str) -> Folder:
-    """The folder that serves this workspace: the nearest one upwards, else its own, which may not exist yet."""
+    """The folder that serves a workspace: the nearest upwards, else its own, which may not exist yet."""
     return find(workspace) or Folder(os.path.abspath(workspace))
 
 
@@ -94,9 +94,7 @@ def _artifacts(folder: Folder, project: Project | None) -> Iterator[Document | F
         if text is not None:
             yield Document(folder.shown(name), text, stage)
         elif done:
-            yield Finding(
-                "missing", "error", folder.shown(name), 1, f"{stage} is done but has no file", stage
-            )
+            yield Finding("missing", "error", folder.shown(name), 1, f"{stage} is done but has no file", stage)
 
 
 def _change_documents(folder: Folder) -> Iterator[Document | Finding]:
@@ -104,9 +102,7 @@ def _change_documents(folder: Folder) -> Iterator[Document | Finding]:
         try:
             change = load_change(folder, slug)
         except DamagedFile as error:
-            yield Finding(
-                "damaged", "error", folder.shown(f"{CHANGES}/{slug}/{CHANGE_FILE}"), 1, error.message
-            )
+            yield Finding("damaged", "error", folder.shown(f"{CHANGES}/{slug}/{CHANGE_FILE}"), 1, error.message)
             continue
         for stage in change.flow if change else ():
             # The stage that reports on the context quotes what it found, as the validation does.

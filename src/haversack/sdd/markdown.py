@@ -207,9 +207,7 @@ def _open_fence(text: str) -> str:
     return fence
 
 
-def _headed_blocks(
-    rows: Sequence[Line], opens: Callable[[int, str], bool], first_line: int
-) -> tuple[Item, ...]:
+def _headed_blocks(rows: Sequence[Line], opens: Callable[[int, str], bool], first_line: int) -> tuple[Item, ...]:
     blocks: list[_Draft] = []
     inside = False
     for row in rows:
@@ -224,9 +222,7 @@ def _headed_blocks(
     return tuple(block.item() for block in blocks)
 
 
-def _entries(
-    rows: Sequence[Line], label: re.Pattern[str], first_line: int, *, listed: bool
-) -> tuple[Item, ...]:
+def _entries(rows: Sequence[Line], label: re.Pattern[str], first_line: int, *, listed: bool) -> tuple[Item, ...]:
     found: list[_Draft] = []
     inside = False
     for row in rows:
@@ -234,9 +230,7 @@ def _entries(
         indented = row.text.startswith((" ", "\t"))
         marker = _MARKER.match(row.text) if plain else None
         begins = marker or (
-            plain
-            and not indented
-            and (label.match(row.text.lstrip("| ")) or not (listed or row.text[0] == "|"))
+            plain and not indented and (label.match(row.text.lstrip("| ")) or not (listed or row.text[0] == "|"))
         )
         if plain and heading(row):
             inside = False

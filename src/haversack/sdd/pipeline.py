@@ -80,25 +80,30 @@ def begin(name: str, description: str, mode: Mode, now: str) -> Project:
     return Project(name, description, mode, now, written(fresh, 0, status="done", now=now))
 
 
-def permit(project: Project | None, stage: Stage, *, reopen: bool = False) -> None:
-    """Raise WrongStage, naming the right tool, unless `stage` may be written now.
+def permit_init(project: Project | None, *, reopen: bool = False) -> None:
+    """Raise WrongStage, naming the next tool, when a project is there already and is not to be reopened."""
+    if project is not None:
+        permit(project, "init", reopen=reopen)
 
-    The open stage may; an earlier one may with `reopen`.
+
+def permit(project: Project | None, stage: Stage, *, reopen: bool = False) -> Project:
+    """The project, when `stage` may be written now: the open stage may, an earlier one with `reopen`.
+
+    Else WrongStage says where the project is and names the right tool.
     """
     upcoming = next_step(project)
     if project is None:
-        if stage != "init":
-            raise WrongStage(f"{TOOLS[stage]} needs a project and none is started", hint=upcoming.sentence)
-        return
+        raise WrongStage(f"{TOOLS[stage]} needs a project and none is started", hint=upcoming.sentence)
     current = project.current
     if stage == current:
-        return
+        return project
     here = f"is at {current}" if current else "is validated"
     if current and STAGES.index(stage) > STAGES.index(current):
         raise WrongStage(f"the project {here}, not yet at {stage}", hint=upcoming.sentence)
     if not reopen:
         rewrite = f"{TOOLS[stage]} with reopen=true writes {stage} again"
         raise WrongStage(f"{stage} is done and the project {here}", hint=f"{upcoming.sentence}; {rewrite}")
+    return project
 
 
 def finish(project: Project, stage: Stage, now: str) -> Project:

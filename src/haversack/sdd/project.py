@@ -4,12 +4,12 @@ Each runs under the folder's lock, so that of two callers at once the second see
 Times are aware; they are kept in UTC. A step that may not be taken writes nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from haversack.errors import DamagedFile, InvalidArgument, WrongStage
+from haversack.errors import DamagedFile, InvalidArgument
 from haversack.sdd import artifacts, clarity, markdown, pipeline
 from haversack.sdd.artifacts import BusinessRules, Design, Proposal, Requirements, Tasks, Validation
 from haversack.sdd.disk import STATE_FILE, Folder, Written
@@ -19,7 +19,6 @@ from haversack.sdd.requirements import requirements_in, rules_in
 from haversack.sdd.results import ClarityRound, Receipt, Remembrance, ValidationReceipt
 from haversack.sdd.slugs import slugify
 from haversack.sdd.traceability import Finding, Trace
-
 
 Word = TypeVar("Word", bound=str)
 
@@ -45,10 +44,10 @@ def init_project(
         raise InvalidArgument("description is empty", hint="say in a sentence or two what the project is for")
     chosen = one_of(mode, MODES, "mode")
     folder = located(workspace)
-    pipeline.permit(load_project(folder), "init", reopen=reopen)
+    pipeline.permit_init(load_project(folder), reopen=reopen)
     with folder.locked():
         project = load_project(folder)
-        pipeline.permit(project, "init", reopen=reopen)
+        pipeline.permit_init(project, reopen=reopen)
         if project is None:
             _refuse_orphans(folder)
             project = pipeline.begin(name, description, chosen, stamp(now))
@@ -66,9 +65,7 @@ def create_proposal(workspace: str, content: Proposal, *, reopen: bool = False, 
     return _write(workspace, "propose", _plain("Proposal", content), reopen=reopen, now=now)
 
 
-def generate_requirements(
-    workspace: str, content: Requirements, *, reopen: bool = False, now: datetime
-) -> Receipt:
+def generate_requirements(workspace: str, content: Requirements, *, reopen: bool = False, now: datetime) -> Receipt:
     """Write the requirements, with an id on each; one worded as before keeps its id."""
 
     def compose(folder: Folder, project: Project) -> _Composed:
@@ -79,9 +76,7 @@ def generate_requirements(
     return _write(workspace, "specify", compose, reopen=reopen, now=now)
 
 
-def create_business_rules(
-    workspace: str, content: BusinessRules, *, reopen: bool = False, now: datetime
-) -> Receipt:
+def create_business_rules(workspace: str, content: BusinessRules, *, reopen: bool = False, now: datetime) -> Receipt:
     """Write the business rules, with an id on each constraint."""
 
     def compose(folder: Folder, project: Project) -> _Composed:
@@ -125,7 +120,7 @@ def clarify(
     folder = located(workspace)
     pipeline.permit(load_project(folder), "clarify", reopen=reopen)
     with folder.locked():
-        project = _permitted(folder, "clarify", reopen=reopen)
+        project = pipeline.permit(load_project(folder), "clarify", reopen=reopen)
         gate = clarity.weigh({**project.scores, **new_scores}, project.mode)
         rounds = artifacts.rounds_in(folder.read(ARTIFACTS["clarify"]) or "")
         if not (said or new_scores or reopen or gate.passed):
@@ -157,14 +152,13 @@ def validate(
     folder = located(workspace)
     pipeline.permit(load_project(folder), "validate", reopen=reopen)
     with folder.locked():
-        project = _permitted(folder, "validate", reopen=reopen)
+        project = pipeline.permit(load_project(folder), "validate", reopen=reopen)
         trace = read_trace(folder, project)
         errors = [finding for finding in trace.findings if finding.severity == "error"]
         recorded: Verdict = "PASS_WITH_WARNINGS" if given == "PASS" and errors else given
         composed = _Composed(artifacts.write_validation(project.name, content, given, recorded, trace))
         written = folder.write(ARTIFACTS["validate"], composed.text)
-        concerned = [finding.stage for finding in errors if finding.stage]
-        back_to = min(concerned, key=STAGES.index, default="tasks")
+        back_to = _earliest(errors)
         project = pipeline.judge(project, recorded, back_to, stamp(now))
         save_project(folder, project)
     receipt = _receipt(project, "validate", written, composed, trace.findings)
@@ -190,7 +184,7 @@ def _write(workspace: str, stage: Stage, compose: _Compose, *, reopen: bool, now
     # Asked once before the lock too, so that a wrong step does not even make the folder.
     pipeline.permit(load_project(folder), stage, reopen=reopen)
     with folder.locked():
-        project = _permitted(folder, stage, reopen=reopen)
+        project = pipeline.permit(load_project(folder), stage, reopen=reopen)
         composed = compose(folder, project)
         written = folder.write(ARTIFACTS[stage], composed.text)
         project = pipeline.finish(project, stage, stamp(now))
@@ -199,12 +193,10 @@ def _write(workspace: str, stage: Stage, compose: _Compose, *, reopen: bool, now
     return _receipt(project, stage, written, composed, findings)
 
 
-def _permitted(folder: Folder, stage: Stage, *, reopen: bool) -> Project:
-    project = load_project(folder)
-    pipeline.permit(project, stage, reopen=reopen)
-    if project is None:
-        raise WrongStage("the project is gone", hint=pipeline.next_step(None).sentence)
-    return project
+def _earliest(errors: Iterable[Finding]) -> Stage:
+    """The stage where mending starts: the earliest that an error concerns, else the tasks."""
+    concerned = {finding.stage for finding in errors}
+    return next((stage for stage in STAGES if stage in concerned), "tasks")
 
 
 def _plain(title: str, content: Proposal | Design) -> _Compose:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from haversack.errors import DamagedFile, InvalidArgument
+from haversack.errors import DamagedFile, InvalidArgument, StoreTooNew
 from haversack.sdd.changes import CHANGE_STATUSES, FLOWS, SIZES, TYPES, Change
 from haversack.sdd.clarity import checked_scores
 from haversack.sdd.pipeline import MODES, STAGES, VERDICTS, Project
@@ -43,7 +43,7 @@ def write_project(project: Project) -> str:
 def read_project(text: str, shown: str) -> Project:
     """The project in an `sdd.json`; DamagedFile, saying what is wrong and how to mend it, when it is none."""
     try:
-        record = _record(text)
+        record = _record(text, shown)
         stages = _stages_read(STAGES, _field(record, "stages", dict))
         if stages[0].status != "done":
             raise _Unreadable("stage 'init' is not done")
@@ -83,7 +83,7 @@ def write_change(change: Change) -> str:
 def read_change(text: str, shown: str, slug: str) -> Change:
     """The change in a `change.json` of the folder `slug`; DamagedFile when it is none."""
     try:
-        record = _record(text)
+        record = _record(text, shown)
         change_type = _one_of(record, "type", TYPES)
         size = _one_of(record, "size", SIZES)
         return Change(
@@ -106,15 +106,18 @@ def _written(record: Mapping[str, object]) -> str:
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
 
 
-def _record(text: str) -> dict[str, Any]:
+def _record(text: str, shown: str) -> dict[str, Any]:
     try:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _Unreadable(f"not JSON: {error}" if text.strip() else "it is empty") from None
     if not isinstance(record, dict):
         raise _Unreadable("not a JSON object")
-    if record.get("format") != FORMAT:
-        raise _Unreadable(f"format {record.get('format')!r} is not {FORMAT}, the one this version writes")
+    version = record.get("format")
+    if isinstance(version, int) and version > FORMAT:
+        raise StoreTooNew(f"{shown} has format {version}, newer than {FORMAT}", hint="upgrade haversack to read it")
+    if version != FORMAT:
+        raise _Unreadable(f"'format' is {version!r}, not {FORMAT}")
     return record
 
 

@@ -5,9 +5,7 @@ from collections.abc import Collection
 
 LONGEST = 60
 LONGEST_BYTES = 180
-RESERVED = frozenset(
-    {"con", "prn", "aux", "nul"} | {f"{p}{n}" for p in ("com", "lpt") for n in "0123456789¹²³"}
-)
+RESERVED = frozenset({"con", "prn", "aux", "nul"} | {f"{p}{n}" for p in ("com", "lpt") for n in "0123456789¹²³"})
 
 
 def slugify(title: str, *, fallback: str = "untitled") -> str:

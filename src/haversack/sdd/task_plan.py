@@ -151,7 +151,7 @@ def _task(item: markdown.Item) -> Task:
     needs: dict[str, None] = {}
     text = "\n".join((title, *item.body))
     for found in _NEEDS.finditer(text):
-        needs |= dict.fromkeys((*task_ids(found["what"]), *cited(found["below"], TASKS)))
+        needs |= dict.fromkeys((*task_ids(found["what"].rstrip(") ")), *cited(found["below"], TASKS)))
     for found in _FOLLOWS.finditer(text):
         needs |= dict.fromkeys(cited(found["what"], TASKS))
     return Task(name, title, item.line, item.text, cited(item.text, REQUIREMENTS), tuple(needs))

@@ -176,9 +176,7 @@ def _coverage(requirements: Iterable[Requirement], plan: TaskPlan) -> tuple[Cove
         for name in task.covers:
             tasks.setdefault(name, {})[task.id] = None
     once = {requirement.id: requirement for requirement in reversed(tuple(requirements))}
-    return tuple(
-        Coverage(requirement, tuple(tasks.get(requirement.id, ()))) for requirement in reversed(once.values())
-    )
+    return tuple(Coverage(requirement, tuple(tasks.get(requirement.id, ()))) for requirement in reversed(once.values()))
 
 
 def _coverage_findings(coverage: Iterable[Coverage]) -> Iterator[Finding]:

@@ -164,8 +164,12 @@ def translated(path: str) -> Iterator[None]:
             hint="check the permissions of the file and its folder, or set HAVERSACK_HOME",
         ) from None
     except apsw.FullError:
-        raise StoreFull(f"no room left on the disk for the store {path}", hint="free some space; nothing was lost") from None
+        raise StoreFull(
+            f"no room left on the disk for the store {path}", hint="free some space; nothing was lost"
+        ) from None
     except apsw.IOError as error:
         raise StoreError(f"the store {path} cannot be used ({error})", hint="run `haversack doctor`") from None
     except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
-        raise StoreError(f"the store {path} cannot be opened ({error.strerror})", hint="set HAVERSACK_HOME to a folder") from None
+        raise StoreError(
+            f"the store {path} cannot be opened ({error.strerror})", hint="set HAVERSACK_HOME to a folder"
+        ) from None

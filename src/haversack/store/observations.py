@@ -1,12 +1,12 @@
 """The observations table, with its tags and revisions."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from haversack.store.database import Reader, Row, Value, Writer
 from haversack.store.filters import where
 from haversack.store.records import Filters, Observation, Revision
+from haversack.values import record
 
 _COLUMNS = (
     "id, uid, position, session_id, kind, title, content, tags, importance, tool_name, project, scope, "
@@ -14,10 +14,11 @@ _COLUMNS = (
     "access_count, created_at, updated_at, last_seen_at, last_accessed_at, deleted_at"
 )
 _TAGS, _PINNED = 7, 16
+_REVISION_TAGS = 5
 _SELECT = f"SELECT {', '.join('o.' + name.strip() for name in _COLUMNS.split(','))} FROM observations o"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NewObservation:
     """What is needed to insert an observation; the store gives id and position."""
 
@@ -69,8 +70,8 @@ def insert(tx: Writer, new: NewObservation) -> int:
         """,
         (
             new.uid, new.session_id, new.kind, new.title, new.content, "\n".join(new.tags), new.importance,
-            new.tool_name, new.project, new.project_key, new.scope, new.topic_key, new.namespace, new.status, new.verification,
-            int(new.pinned), new.content_hash, new.bytes, new.units, new.created_at, new.created_at, new.created_at,
+            new.tool_name, new.project, new.project_key, new.scope, new.topic_key, new.namespace, new.status,
+            new.verification, int(new.pinned), new.content_hash, new.bytes, new.units, new.created_at, new.created_at, new.created_at,
         ),
     )  # fmt: skip
     _tag(tx, identifier, new.tags)
@@ -215,7 +216,9 @@ def total_older_than(tx: Reader, filters: Filters, moment: int) -> tuple[int, in
     return row[0], row[1]
 
 
-def neighbours(tx: Reader, focus: Observation, filters: Filters, before: int, after: int) -> tuple[list[Observation], list[Observation]]:
+def neighbours(
+    tx: Reader, focus: Observation, filters: Filters, before: int, after: int
+) -> tuple[list[Observation], list[Observation]]:
     """The observations just before and just after one, nearest first."""
     condition, values = where(filters)
     earlier = tx.rows(
@@ -239,9 +242,7 @@ def everything(tx: Reader) -> Iterable[Observation]:
 
 def add_revision(tx: Writer, old: Observation, now: int) -> int:
     """Keep the present text of an observation as its next revision and return that revision's number."""
-    number: int = tx.value(
-        "SELECT coalesce(max(revision), 0) + 1 FROM revisions WHERE observation_id = ?", (old.id,)
-    )
+    number: int = tx.value("SELECT coalesce(max(revision), 0) + 1 FROM revisions WHERE observation_id = ?", (old.id,))
     tx.run(
         "INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -252,24 +253,25 @@ def add_revision(tx: Writer, old: Observation, now: int) -> int:
     return number
 
 
-def put_revision(tx: Writer, revision: Revision) -> None:
-    """Add a revision as it is, unless that number is taken."""
-    tx.run(
+def put_revision(tx: Writer, revision: Revision) -> bool:
+    """Add a revision as it is, unless that number is taken; says whether it was added."""
+    changed = tx.run(
         "INSERT OR IGNORE INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             revision.observation_id, revision.revision, revision.kind, revision.title, revision.content,
             "\n".join(revision.tags), revision.importance, revision.written_at, revision.replaced_at,
         ),
     )  # fmt: skip
+    return changed > 0
 
 
 def revisions(tx: Reader, identifier: int) -> list[Revision]:
     """Every earlier text of an observation, the newest first."""
     rows = tx.rows("SELECT * FROM revisions WHERE observation_id = ? ORDER BY revision DESC", (identifier,))
-    return [Revision(*row[:5], _split(row[5]), *row[6:]) for row in rows]
+    return [Revision(*(_split(cell) if at == _REVISION_TAGS else cell for at, cell in enumerate(row))) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Totals:
     """Figures over the observations that are not deleted."""
 

@@ -1,9 +1,9 @@
 """One record class per table; times are microseconds since 1970, UTC."""
 
-from dataclasses import dataclass
+from haversack.values import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Observation:
     """Something worth knowing next week; `uid` is the same in every store it is copied to."""
 
@@ -37,7 +37,7 @@ class Observation:
     deleted_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Revision:
     """An earlier text of an observation."""
 
@@ -52,7 +52,7 @@ class Revision:
     replaced_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Session:
     """A stretch of work that observations and prompts belong to."""
 
@@ -65,7 +65,7 @@ class Session:
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prompt:
     """What a person typed."""
 
@@ -77,7 +77,7 @@ class Prompt:
     created_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Relation:
     """A typed link from one observation to another."""
 
@@ -90,7 +90,7 @@ class Relation:
     created_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Filters:
     """Which observations a query is about; an empty field does not restrict."""
 

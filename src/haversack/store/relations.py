@@ -15,9 +15,7 @@ def put(tx: Writer, relation: Relation) -> tuple[int, bool]:
         (relation.from_id, relation.to_id, relation.type),
     )
     if held is not None:
-        tx.run(
-            "UPDATE relations SET note = ?, strength = ? WHERE id = ?", (relation.note, relation.strength, held)
-        )
+        tx.run("UPDATE relations SET note = ?, strength = ? WHERE id = ?", (relation.note, relation.strength, held))
         return held, False
     return (
         tx.insert(
@@ -35,6 +33,16 @@ def get(tx: Reader, identifier: int) -> Relation | None:
     """One relation by id."""
     row = tx.row(f"{_SELECT} WHERE r.id = ?", (identifier,))
     return Relation(*row) if row else None
+
+
+def has(tx: Reader, relation: Relation) -> bool:
+    """Whether there is a relation with these ends and this type."""
+    return bool(
+        tx.value(
+            "SELECT 1 FROM relations WHERE from_id = ? AND to_id = ? AND type = ?",
+            (relation.from_id, relation.to_id, relation.type),
+        )
+    )
 
 
 def erase(tx: Writer, identifier: int) -> None:

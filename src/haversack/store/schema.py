@@ -1,6 +1,6 @@
 """The schema and its migrations, each applied whole or not at all."""
 
-import secrets
+import os
 
 import apsw
 
@@ -144,7 +144,7 @@ def migrate(connection: apsw.Connection) -> None:
             connection.execute(MIGRATIONS[number])
         if found == 0:
             # Continuation keys are derived with it, so that they cannot be guessed from the text they stand for.
-            connection.execute("INSERT INTO meta VALUES ('salt', ?)", (secrets.token_hex(16),))
+            connection.execute("INSERT INTO meta VALUES ('salt', ?)", (os.urandom(16).hex(),))
         connection.execute(f"PRAGMA user_version = {VERSION}")
     except BaseException:
         connection.execute("ROLLBACK")

@@ -1,13 +1,12 @@
 """Full-text search over the observations."""
 
-from dataclasses import dataclass
-
 from haversack.store.database import Reader, Value, Writer
 from haversack.store.filters import where
 from haversack.store.records import Filters
+from haversack.values import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexEntry:
     """The words under which an observation is found, one text per column of the index."""
 
@@ -17,7 +16,7 @@ class IndexEntry:
     near: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Weights:
     """What a match in each column counts."""
 
@@ -64,9 +63,7 @@ def count_search_results(tx: Reader, match: str, filters: Filters) -> int:
     return total
 
 
-def matches_below(
-    tx: Reader, match: str, filters: Filters, limit: int, *, below: int
-) -> list[int]:
+def matches_below(tx: Reader, match: str, filters: Filters, limit: int, *, below: int) -> list[int]:
     """Ids of matches under an id, the highest first: the unranked tail of a long result."""
     condition, values = where(filters)
     rows = tx.rows(

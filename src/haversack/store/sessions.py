@@ -59,9 +59,14 @@ def latest_open(tx: Reader, project_key: str, namespace: str, since: int) -> Ses
     return Session(*row) if row else None
 
 
-def recent(tx: Reader, project_key: str, namespace: str | None, limit: int) -> list[Session]:
-    """The sessions started last, the newest first."""
+def recent(
+    tx: Reader, project_key: str, namespace: str | None, limit: int, *, after: Session | None = None
+) -> list[Session]:
+    """The sessions started last, the newest first; `after` continues behind one."""
     condition, values = _place(project_key, namespace)
+    if after is not None:
+        condition += " AND (started_at < ? OR (started_at = ? AND id > ?))"
+        values += [after.started_at, after.started_at, after.id]
     rows = tx.rows(f"{_SESSION} WHERE {condition} ORDER BY started_at DESC, id LIMIT ?", (*values, limit))
     return [Session(*row) for row in rows]
 

@@ -1,15 +1,14 @@
 """A budget: the ceiling a reply must stay under, in the tokens of one profile."""
 
-from dataclasses import dataclass
-
 from haversack.errors import BudgetTooSmall, InvalidArgument
 from haversack.tokens.profiles import Profile
+from haversack.values import record
 
 FLOOR = 64
 """The smallest budget accepted: the footer and one title."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Budget:
     """At most `tokens`, as `profile` counts them."""
 

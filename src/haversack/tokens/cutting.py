@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from haversack.values import record
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page:
     """A page as it is shown, what is left of the text, and the fence the rest must reopen."""
 

@@ -1,12 +1,12 @@
 """The lines at the end of a reply: what was left out, its price, and what the reply cost."""
 
-from dataclasses import dataclass
+from haversack.values import record
 
 SHORT_FORM_BELOW = 256
 """Budgets under this get the short budget line: the long one would be a fifth of the reply."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeftOut:
     """What a reply does not show: the key that gets it, how many items, and their price in tokens."""
 
@@ -33,9 +33,7 @@ def navigation_hint(showing: int, total: int, hint: str = "", *, noun: str = "re
     return f"Showing {showing} of {total} {noun}. {hint}".rstrip()
 
 
-def budget_line(
-    used: int, budget: int, *, shown: int, total: int, noun: str, advice: str, left: LeftOut | None
-) -> str:
+def budget_line(used: int, budget: int, *, shown: int, total: int, noun: str, advice: str, left: LeftOut | None) -> str:
     """The line that says the budget did the cutting, in the short form for small budgets."""
     line = f"⚡ Budget: ~{used}/{budget} tokens used. {shown} of {total} {noun} shown."
     if budget < SHORT_FORM_BELOW:

@@ -6,11 +6,12 @@ with the largest gain per unit, again and again, and skips those that no longer 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from haversack.values import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Choice:
     """One rendering of a candidate: what it costs in units, and what it is worth."""
 
@@ -18,7 +19,7 @@ class Choice:
     worth: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """Something that may enter: its renderings, and the heading it needs if it is the first of its group."""
 
@@ -27,7 +28,7 @@ class Candidate:
     group_cost: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pack:
     """For each candidate the rendering chosen (None: left out), and the units used in all."""
 

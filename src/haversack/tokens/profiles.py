@@ -5,14 +5,14 @@ into tokens. Packing adds units, so rounding happens once, on the whole reply.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument
+from haversack.values import record
 
 DEFAULT_PROFILE = "o200k"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Profile:
     """How tokens are counted: `units * numerator / denominator`, rounded down or up."""
 

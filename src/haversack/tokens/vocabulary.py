@@ -40,9 +40,7 @@ class Vocabulary:
 
     def __init__(self, content: memoryview, path: str) -> None:
         """`content` is that of the whole file at `path`."""
-        magic, tokens, slots, classes, length = HEADER.unpack(
-            content[: HEADER.size].tobytes().ljust(HEADER.size)
-        )
+        magic, tokens, slots, classes, length = HEADER.unpack(content[: HEADER.size].tobytes().ljust(HEADER.size))
         sizes = (4 * (tokens + 1), 4 * slots, 4 * classes, length)
         if magic != MAGIC or HEADER.size + sum(sizes) != len(content):
             raise DamagedFile(f"the vocabulary {path} is not as it was installed", hint="reinstall haversack")
@@ -53,7 +51,7 @@ class Vocabulary:
             start += size
         self._bounds, self._slots, self._classes = map(_numbers, parts[:3])
         self._text = parts[3]
-        self._mask = slots - 1
+        self._mask: int = slots - 1
 
     def __len__(self) -> int:
         return len(self._bounds) - 1

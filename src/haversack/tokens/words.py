@@ -60,9 +60,7 @@ class Representatives(dict[int, str]):
 def blocks(text: str) -> Iterator[str]:
     """`text` in parts of moderate size, cut where no piece is; so no list of pieces grows with the text."""
     start = 0
-    while start + _BLOCK < len(text) and (
-        line_end := _line_end_before_clean_start().search(text, start + _BLOCK)
-    ):
+    while start + _BLOCK < len(text) and (line_end := _line_end_before_clean_start().search(text, start + _BLOCK)):
         yield text[start : line_end.end()]
         start = line_end.end()
     yield text[start:]

@@ -1,12 +1,12 @@
 """A tool is one annotated function: its signature and docstring are the only place it is described."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args, get_origin
 
 from haversack.errors import InvalidArgument, UnknownTool
 from haversack.tools.result import Outcome
+from haversack.values import record
 
 Kind = Literal["string", "integer", "number", "boolean", "strings", "integers", "object"]
 
@@ -21,7 +21,7 @@ _KINDS: dict[object, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """The least and the most a number may be."""
 
@@ -29,7 +29,7 @@ class Range:
     most: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """One parameter of a tool, as every door needs to know it."""
 
@@ -44,7 +44,14 @@ class Parameter:
 
 MAX_TOKENS = Parameter("max_tokens", "integer", "Token budget of the reply", False, None, range=Range(64, 10**9))
 FORMAT = Parameter("format", "string", "text or json", False, "text", choices=("text", "json"))
-ALIASES = {"type": "kind", "token_budget": "max_tokens"}
+ALIASES = {
+    "type": "kind",
+    "token_budget": "max_tokens",
+    "tokens": "max_tokens",
+    "tag": "tags",
+    "detail": "detail_level",
+}
+"""Other names callers use for a parameter, taken where the tool has no parameter of that name."""
 
 
 class Tool:
@@ -60,6 +67,7 @@ class Tool:
         idempotent: bool,
         level: str,
         budgeted: bool,
+        default_tokens: int,
         title: str,
     ) -> None:
         self.function = function
@@ -70,6 +78,7 @@ class Tool:
         self.idempotent = idempotent
         self.level = level
         self.budgeted = budgeted
+        self.default_tokens = default_tokens
         self.title = title
 
     @property
@@ -94,8 +103,9 @@ class Tool:
         return tuple(declared)
 
     def _parameter(self, name: str) -> Parameter:
-        annotation = self.function.__annotations__[name]
-        kind_of, notes = annotation, ()
+        annotation: Any = self.function.__annotations__[name]
+        kind_of: Any = annotation
+        notes: tuple[object, ...] = ()
         if hasattr(annotation, "__metadata__"):
             kind_of, notes = annotation.__origin__, annotation.__metadata__
         choices: tuple[str, ...] = ()
@@ -130,12 +140,14 @@ def tool(
     idempotent: bool = False,
     level: str = "",
     budgeted: bool | None = None,
+    default_tokens: int = 0,
     title: str = "",
 ) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
     """Declare a function as a tool.
 
-    `level` is the detail level replies have by default, for tools whose blocks have several. A tool that
-    `writes` without changing more when called again is `idempotent`; a reading tool always is.
+    `level` is the detail level replies have by default, for tools whose blocks have several, and
+    `default_tokens` the budget of a call that names none (0: the usual allocation). A tool that `writes` without
+    changing more when called again is `idempotent`; a reading tool always is.
     """
 
     def declare(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -148,6 +160,7 @@ def tool(
             level=level,
             # A tool that only confirms a write is short by itself.
             budgeted=not writes if budgeted is None else budgeted,
+            default_tokens=default_tokens,
             title=title or function.__name__.removeprefix("mem_").replace("_", " ").capitalize(),
         )
         return function

@@ -1,13 +1,13 @@
 """Fitting: a result and a budget in, a reply within the budget out. The single exit every reply leaves by."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack, pack_auto
 from haversack.tokens.footers import SHORT_FORM_BELOW
 from haversack.tools.layouts import Frame, JsonLayout, Layout, Piece, TextLayout
-from haversack.tools.result import LEVELS, Block, Document, Rest, Result
+from haversack.tools.result import LEVELS, Block, Document, Facts, Rest, Result
+from haversack.values import replace, record
 
 # A key is at most six characters and digits between letters keep them apart: no key costs more than this one.
 _DEAREST_KEY = "7q7x7z"
@@ -16,7 +16,7 @@ _WORTH = {"summary": 0.35, "standard": 0.75, "full": 1.0}
 _STEPS = (SHORT_FORM_BELOW, *(10**digits for digits in range(2, 10)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Remainder:
     """What a reply left out, to be stashed: blocks with their level, or the rest of a document."""
 
@@ -25,7 +25,7 @@ class Remainder:
     document: Document | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reply:
     """A reply that fits, with the facts its footer states."""
 
@@ -159,14 +159,37 @@ class _Fitting:
             base = self.levels[0]
             key = self.stash(Remainder(tuple((block, base) for block in left_out), rest))
             left = LeftOut(key, len(left_out) + (rest.items if rest else 0), self._price(left_out))
-        return self._compose_with(pieces, left, cut_by_budget=cut_by_budget)
+        if not self.result.lists_omitted or isinstance(self.layout, TextLayout):
+            return self._compose_with(pieces, left, cut_by_budget=cut_by_budget)
+        return self._naming_omitted(pieces, left, left_out, cut_by_budget=cut_by_budget)
 
-    def _compose_with(self, pieces: list[Piece], left: LeftOut | None, *, cut_by_budget: bool) -> Reply:
-        frame = Frame(0, self.budget.tokens, len(pieces), cut_by_budget, left)
+    def _naming_omitted(
+        self, pieces: list[Piece], left: LeftOut | None, left_out: list[Block], *, cut_by_budget: bool
+    ) -> Reply:
+        """The reply with as many of the left-out blocks named as there is room for."""
+        profile = self.budget.profile
+        names = [
+            {**{k: v for k, v in block.facts("summary").items() if k in {"id", "title"}},
+             "tokens": profile.tokens(self.cheapest[id(block)])}
+            for block in left_out
+        ]  # fmt: skip
+        low, high = 0, len(names)
+        while low < high:
+            middle = (low + high + 1) // 2
+            reply = self._compose_with(pieces, left, cut_by_budget=cut_by_budget, omitted=tuple(names[:middle]))
+            if reply.tokens <= self.budget.tokens:
+                low = middle
+            else:
+                high = middle - 1
+        return self._compose_with(pieces, left, cut_by_budget=cut_by_budget, omitted=tuple(names[:low]))
+
+    def _compose_with(
+        self, pieces: list[Piece], left: LeftOut | None, *, cut_by_budget: bool, omitted: tuple[Facts, ...] = ()
+    ) -> Reply:
+        shown = sum(piece.block.counted for piece in pieces)
+        frame = Frame(0, self.budget.tokens, shown, cut_by_budget, left, omitted)
         ordered = sorted(pieces, key=lambda piece: self.rank[id(piece.block)])
-        return _settled(
-            lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total
-        )
+        return _settled(lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total)
 
     def _price(self, blocks: Sequence[Block]) -> int:
         units = sum(self.cheapest[id(block)] for block in blocks)

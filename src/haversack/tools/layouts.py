@@ -1,13 +1,13 @@
 """How a reply looks: text for models and people, or JSON. A layout only writes; fitting decides."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from haversack.tokens import LeftOut, budget_line, navigation_hint, token_footer
 from haversack.tools.result import Block, Document, Facts, Result
+from haversack.values import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Piece:
     """A block as it will be printed: which one, and at which level (or cut to a text of its own)."""
 
@@ -16,7 +16,7 @@ class Piece:
     shortened: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Frame:
     """What the lines around the items say."""
 
@@ -25,6 +25,7 @@ class Frame:
     shown: int
     cut_by_budget: bool
     left: LeftOut | None
+    omitted: tuple[Facts, ...] = ()
 
 
 class TextLayout:
@@ -93,8 +94,10 @@ class JsonLayout:
             facts["reason"] = result.empty
         head = _json(facts)[1:-1]
         name = result.items_name or result.noun
-        opening = f'{{{head}{"," if head else ""}"{name}":[\n{items}\n],' if items else f'{{{head}{"," if head else ""}"{name}":[],'
-        return opening + self._closing(frame, result.total)
+        listed = f"[\n{items}\n]" if items else "[]"
+        opening = f'{{{head}{"," if head else ""}"{name}":{listed},'
+        named = {"omitted": list(frame.omitted)} if result.lists_omitted else {}
+        return opening + self._closing(frame, result.total, result.tokens_name, named)
 
     def document(self, document: Document, page: str, frame: Frame, total: int) -> str:
         if document.facts and not frame.cut_by_budget and not document.lines_before:
@@ -103,12 +106,12 @@ class JsonLayout:
             facts = {"name": document.name, "first_line": document.lines_before + 1, "text": page}
         return _json(facts)[:-1] + "," + self._closing(frame, total)
 
-    def _closing(self, frame: Frame, total: int) -> str:
-        facts: dict[str, object] = {"shown": frame.shown, "total": total}
+    def _closing(self, frame: Frame, total: int, tokens_name: str = "tokens", named: Facts | None = None) -> str:
+        facts: dict[str, object] = {**(named or {}), "shown": frame.shown, "total": total}
         if frame.left:
             facts["more"] = {"key": frame.left.key, "left": frame.left.items, "tokens": frame.left.price}
         facts["budget"] = frame.budget
-        facts["tokens"] = frame.tokens
+        facts[tokens_name] = frame.tokens
         return _json(facts)[1:]
 
 

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal
 
+from haversack.memory.redaction import describe
+
 from haversack.app import App
 from haversack.memory import editing, finding, recalling, relating, saving
 from haversack.memory.checks import RELATION_TYPES, SCOPES, STATUSES, VERIFICATIONS
 from haversack.memory.editing import Changes
-from haversack.memory.redaction import describe
 from haversack.memory.saving import Draft
 from haversack.store.records import Observation
 from haversack.tools import searching
@@ -140,17 +141,16 @@ def mem_context(
     context = recalling.context(app.memory, project=project, scope=scope, namespace=namespace, limit=limit)
     shown = len(context.pinned) + len(context.observations)
     blocks = [
-        *(observation_block(each, section="## Pinned", worth=4.0, required=index == 0) for index, each in enumerate(context.pinned)),
-        *(session_block(each, section="## Sessions", worth=1.5) for each in context.sessions),
+        *(observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned),
+        *(session_block(each, section="## Sessions", worth=1.5, counted=False) for each in context.sessions),
         *(prompt_block(each, section="## Prompts") for each in context.prompts),
         *(observation_block(each, section="## Memories", worth=1.0) for each in context.observations),
     ]
-    beside = len(context.sessions) + len(context.prompts)
     rest = searching.rest_of_context(app, context, project, scope, namespace) if shown < context.total else None
     return Result(
         blocks=blocks,
-        noun="observations" if not beside else "items",
-        total=context.total + beside,
+        noun="observations",
+        total=context.total,
         empty="Nothing is remembered yet" + (f" for project {project}." if project else "."),
         limit_hint="Increase limit or use mem_get_observation #ID for details.",
         items_name="items",
@@ -177,7 +177,9 @@ def mem_timeline(
         if distance < len(timeline.after):
             outward.append((timeline.after[distance], 1 + distance))
     blocks = [
-        observation_block(each, place=place, required=place == 0, note="<- focus" if place == 0 else "", worth=1 / (1 + abs(place)))
+        observation_block(
+            each, place=place, required=place == 0, note="<- focus" if place == 0 else "", worth=1 / (1 + abs(place))
+        )
         for each, place in outward
     ]
     return Result(
@@ -244,7 +246,9 @@ def mem_unrelate(app: App, *, id: Annotated[int, "Relation id, from mem_get_obse
 def mem_build_context(app: App, *, observation_id: int, depth: Annotated[int, Range(1, 5)] = 2) -> Outcome:
     """The memories connected to one through relations, level by level."""
     graph = relating.graph(app.memory, observation_id, depth=depth)
-    blocks: list[Block] = [observation_block(graph.focus, required=True, note="<- focus", worth=2.0, extra={"depth": 0})]
+    blocks: list[Block] = [
+        observation_block(graph.focus, required=True, note="<- focus", worth=2.0, extra={"depth": 0})
+    ]
     for linked in graph.linked:
         link = linked.relation
         arrow = f"#{link.from_id} {link.type} #{link.to_id}"
@@ -265,14 +269,14 @@ def mem_build_context(app: App, *, observation_id: int, depth: Annotated[int, Ra
 
 
 @tool(group="memory", writes=True, destructive=True)
-def mem_delete(app: App, *, id: int, hard: Annotated[bool, "For good; soft deletes can be restored"] = False) -> Outcome:
+def mem_delete(
+    app: App, *, id: int, hard: Annotated[bool, "For good; soft deletes can be restored"] = False
+) -> Outcome:
     """Delete a memory."""
     gone = editing.delete(app.memory, id, hard=hard)
     how = "deleted for good" if hard else "deleted"
     undo = "" if hard else f". mem_update(id={id}, restore=true) brings it back"
-    return Done(
-        f"{how}: #{id} {one_line(gone.title, 100)}{undo}", {"id": id, "hard": hard}, brief=f"{how} #{id}"
-    )
+    return Done(f"{how}: #{id} {one_line(gone.title, 100)}{undo}", {"id": id, "hard": hard}, brief=f"{how} #{id}")
 
 
 @tool(group="memory", writes=True, idempotent=True)

@@ -7,13 +7,14 @@ from haversack.app import App
 from haversack.tools.declaring import resuming, tool
 from haversack.tools.fitting import Remainder
 from haversack.tools.result import Block, Document, Facts, Outcome, Rest, Result
+from haversack.values import replace
 
 ENOUGH = 50
 """Blocks to have at hand before a page is fitted; a result that goes on is resumed until there are as many."""
 
 
-def frozen(result: Outcome, remainder: Remainder, shown: int) -> str:
-    """A remainder as text to stash: every block in the rendering asked for, so that later writes cannot change it."""
+def frozen(result: Outcome, remainder: Remainder, shown: int, level: str) -> str:
+    """A remainder as text to stash: blocks in the rendering asked for, so that later writes cannot change them."""
     if remainder.document is not None:
         document = remainder.document
         return _dump(
@@ -28,6 +29,7 @@ def frozen(result: Outcome, remainder: Remainder, shown: int) -> str:
     rest = remainder.rest
     return _dump(
         {
+            "level": level,
             "noun": result.noun,
             "total": result.total,
             "heading": result.heading if isinstance(result.heading, str) else "",
@@ -37,8 +39,8 @@ def frozen(result: Outcome, remainder: Remainder, shown: int) -> str:
             "items_name": result.items_name,
             "already_shown": result.already_shown + shown,
             "blocks": [
-                [block.name, block.section, block.text(level), block.facts(level), block.place]
-                for block, level in remainder.blocks
+                [block.name, block.section, block.text(shown_at), block.facts(shown_at), block.place, block.counted]
+                for block, shown_at in remainder.blocks
             ],
             "rest": [rest.items, rest.price, rest.resume, rest.state] if rest else None,
         }
@@ -59,7 +61,7 @@ def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept f
     rest = Rest(*held["rest"]) if held["rest"] else None
     while rest and len(blocks) < ENOUGH:
         further, rest = resuming(rest.resume)(app, rest)
-        blocks.extend(further)
+        blocks.extend(_at_level(block, held["level"]) for block in further)
     return Result(
         blocks=blocks,
         noun=held["noun"],
@@ -75,8 +77,13 @@ def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept f
     )
 
 
-def _thawed(name: str, section: str, text: str, facts: Facts, place: int | None) -> Block:
-    return Block(name, lambda _: text, lambda _: facts, section=section, place=place)
+def _thawed(name: str, section: str, text: str, facts: Facts, place: int | None, counted: bool) -> Block:
+    return Block(name, lambda _: text, lambda _: facts, section=section, place=place, counted=counted)
+
+
+def _at_level(block: Block, level: str) -> Block:
+    """The block at the level the first page had, whatever level this page is fitted at."""
+    return replace(block, text=lambda _: block.text(level), facts=lambda _: block.facts(level))
 
 
 def _dump(value: object) -> str:

@@ -1,21 +1,25 @@
 """What a tool returns: blocks or one document to be fitted, or a short word on what was done."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from haversack.values import record
 
 LEVELS = ("summary", "standard", "full")
 """The renderings of a block, cheapest first; `auto` mixes them."""
 
 Facts = Mapping[str, object]
+NO_FACTS: Facts = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """One item of a reply: shown whole at some level, or listed as left out.
 
     `text` gives the rendering of a level, beginning with neither white space nor a slash; `facts` the same for
     JSON. Blocks of one `section` are printed under that heading. A `required` block is placed before all
-    others; `place` is where it is printed when that is not by rank.
+    others; `place` is where it is printed when that is not by rank. What is shown beside the items a result is
+    about (the sessions of a context) is not `counted`.
     """
 
     name: str
@@ -25,9 +29,10 @@ class Block:
     worth: float = 1.0
     required: bool = False
     place: int | None = None
+    counted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rest:
     """Items that were not even rendered: how many, about what they would cost, and how to go on.
 
@@ -40,11 +45,12 @@ class Rest:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Result:
     """A reading tool's answer, before it is fitted: blocks in rank order, out of `total` that match.
 
-    `already_shown` counts what earlier pages of the same result held.
+    `already_shown` counts what earlier pages of the same result held. `lists_omitted` asks JSON replies to name
+    what was left out, as far as there is room for it.
     """
 
     blocks: Sequence[Block]
@@ -56,13 +62,15 @@ class Result:
     advice: str = "Increase max_tokens or use detail_level=summary for more."
     separator: str = "\n"
     items_name: str = ""
+    tokens_name: str = "tokens"
+    lists_omitted: bool = False
     rest: Rest | None = None
     already_shown: int = 0
-    facts: Facts = field(default_factory=dict)
+    facts: Facts = NO_FACTS
     brief: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """One long text, shown in pages split at line ends.
 
@@ -71,18 +79,18 @@ class Document:
 
     text: str
     name: str = ""
-    facts: Facts = field(default_factory=dict)
+    facts: Facts = NO_FACTS
     lines_before: int = 0
     fence: str = ""
     brief: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Done:
     """A writing tool's answer: a sentence or two, and the same as facts."""
 
     message: str
-    facts: Facts = field(default_factory=dict)
+    facts: Facts = NO_FACTS
     brief: str = ""
 
 

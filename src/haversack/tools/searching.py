@@ -1,7 +1,6 @@
 """Search results and recent lists as blocks, and how they go on beyond what was rendered."""
 
 import json
-from dataclasses import asdict
 
 from haversack.app import App
 from haversack.memory import finding, recalling
@@ -9,10 +8,11 @@ from haversack.memory.finding import Found
 from haversack.memory.queries import parse_query
 from haversack.memory.ranking import Hit
 from haversack.memory.recalling import Context
-from haversack.store.records import Filters
+from haversack.store.records import Filters, Observation
 from haversack.tools.declaring import resumes
 from haversack.tools.result import Block, Rest, Result
 from haversack.tools.views import observation_block, one_line
+from haversack.values import asdict
 
 PAGE = 50
 TYPICAL_PRICE = 80
@@ -121,11 +121,28 @@ def rest_of_context(app: App, context: Context, project: str, scope: str, namesp
 @resumes("context")
 def _more_context(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = json.loads(rest.state)
-    filters = recalling.place_filters(
-        project=state["project"], scope=state["scope"], namespace=state["namespace"]
-    )
+    filters = recalling.place_filters(project=state["project"], scope=state["scope"], namespace=state["namespace"])
     older = recalling.recent(app.memory, filters, PAGE, before=state["before"])
     blocks = [observation_block(each, section="## Memories") for each in older if each.id not in state["seen"]]
+    remaining = rest.items - len(blocks)
+    if remaining <= 0 or not older:
+        return blocks, None
+    state["before"] = older[-1].position
+    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, json.dumps(state))
+
+
+def rest_of_list(filters: Filters, shown: list[Observation], total: int) -> Rest:
+    """The observations older than those a list holds."""
+    left = total - len(shown)
+    state = {"filters": asdict(filters), "before": shown[-1].position}
+    return Rest(left, left * TYPICAL_PRICE // 4, "list", json.dumps(state))
+
+
+@resumes("list")
+def _more_of_list(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    state = json.loads(rest.state)
+    older = recalling.recent(app.memory, _filters(state["filters"]), PAGE, before=state["before"])
+    blocks = [observation_block(each) for each in older]
     remaining = rest.items - len(blocks)
     if remaining <= 0 or not older:
         return blocks, None

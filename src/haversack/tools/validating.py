@@ -38,11 +38,9 @@ def convert(parameter: Parameter, value: object) -> Any:
     """One value as its parameter's kind; numbers sent as strings are accepted, since models send those."""
     if parameter.name == "max_tokens":
         return parse_max_tokens(value)
-    converted = _CONVERSIONS[parameter.kind](parameter, value)
+    converted: Any = _CONVERSIONS[parameter.kind](parameter, value)
     if parameter.choices and converted not in parameter.choices:
-        raise InvalidArgument(
-            f"{parameter.name} is {_shown(value)}", hint=f"allowed: {', '.join(parameter.choices)}"
-        )
+        raise InvalidArgument(f"{parameter.name} is {_shown(value)}", hint=f"allowed: {', '.join(parameter.choices)}")
     if parameter.range and not parameter.range.least <= converted <= parameter.range.most:
         least, most = parameter.range.least, parameter.range.most
         raise InvalidArgument(f"{parameter.name} is {_shown(value)}, not between {least:,} and {most:,}")

@@ -152,7 +152,7 @@ def relation_facts(relation: Relation) -> Facts:
     }
 
 
-def session_block(session: Session, *, section: str = "", worth: float = 1.0) -> Block:
+def session_block(session: Session, *, section: str = "", worth: float = 1.0, counted: bool = True) -> Block:
     """A session as an item of a list."""
     span = times.minute(session.started_at)
     if session.ended_at is not None:
@@ -176,7 +176,7 @@ def session_block(session: Session, *, section: str = "", worth: float = 1.0) ->
             shown["summary"] = one_line(session.summary, SNIPPET_WIDTH) if level == "standard" else session.summary
         return {name: value for name, value in shown.items() if value}
 
-    return Block(f"session {session.id}", text, facts, section, worth)
+    return Block(f"session {session.id}", text, facts, section, worth, counted=counted)
 
 
 def prompt_block(prompt: Prompt, *, section: str = "", worth: float = 1.0) -> Block:
@@ -192,7 +192,7 @@ def prompt_block(prompt: Prompt, *, section: str = "", worth: float = 1.0) -> Bl
     def facts(level: str) -> Facts:
         return {"prompt": prompt.id, "date": times.date(prompt.created_at), "content": shown(level)}
 
-    return Block(f"prompt {prompt.id}", text, facts, section, worth)
+    return Block(f"prompt {prompt.id}", text, facts, section, worth, counted=False)
 
 
 def revision_block(revision: Revision, number: int) -> Block:

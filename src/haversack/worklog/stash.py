@@ -2,20 +2,20 @@
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import blake2b
 
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
 from haversack.store import stash as table
 from haversack.store.database import Database
+from haversack.values import record
 
 HOUR = 3_600_000_000
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 """Letters and digits that cannot be mistaken for one another."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stash:
     """Texts kept under keys of four to six characters.
 

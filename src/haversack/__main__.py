@@ -1,0 +1,7 @@
+"""`python -m haversack`."""
+
+import sys
+
+from haversack.cli import main
+
+sys.exit(main())

@@ -1,0 +1,106 @@
+"""The commands: short names people type, each for one declared tool or for one piece of housekeeping."""
+
+from collections.abc import Mapping
+
+from haversack.values import record
+
+
+@record
+class Command:
+    """A command: the tool behind it, which parameters are typed without a name, and examples.
+
+    `fixed` are arguments the command itself gives; `paste` prints the reply without its footer lines, which
+    go to standard error instead.
+    """
+
+    name: str
+    tool: str
+    positionals: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    fixed: Mapping[str, object] | None = None
+    hidden: tuple[str, ...] = ()
+    about: str = ""
+    paste: bool = False
+    table: tuple[str, ...] = ()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "save", "mem_save",
+        examples=(
+            'haversack save --title "Tokens rotate hourly" --content "We chose JWT with RS256" --kind decision --tag auth',
+            'git log -3 | haversack save --title "Recent work" --content -',
+        ),
+    ),
+    Command(
+        "search", "mem_search", ("query",),
+        examples=(
+            'haversack search "how did we do the jwt auth" --token-budget 300',
+            "haversack search deploy --kind decision --since 30d --json",
+        ),
+    ),
+    Command("context", "mem_context", examples=("haversack context --project thesis --token-budget 1500",)),
+    Command("timeline", "mem_timeline", ("observation_id",), examples=("haversack timeline 12 --before 3 --after 0",)),
+    Command("get", "mem_get_observation", ("id",), examples=("haversack get 12",)),
+    Command(
+        "edit", "mem_update", ("id",), hidden=("restore",),
+        examples=("haversack edit 12 --title 'A better title'", "haversack edit 12 --pinned --verification verified"),
+    ),
+    Command("delete", "mem_delete", ("id",), examples=("haversack delete 12", "haversack delete 12 --hard")),
+    Command(
+        "restore", "mem_update", ("id",), fixed={"restore": True}, about="Bring a deleted memory back.",
+        hidden=("title", "content", "kind", "project", "scope", "topic_key", "namespace", "tags", "importance",
+                "tool_name", "status", "verification", "pinned", "restore"),
+        examples=("haversack restore 12",),
+    ),
+    Command(
+        "relate", "mem_relate", ("from_id", "to_id", "relation_type"),
+        examples=('haversack relate 12 4 supersedes --note "after the audit"',),
+    ),
+    Command("unrelate", "mem_unrelate", ("id",), examples=("haversack unrelate 3",)),
+    Command("graph", "mem_build_context", ("observation_id",), examples=("haversack graph 12 --depth 3",)),
+    Command(
+        "list", "list_observations", examples=("haversack list --kind decision --limit 50",),
+        table=("id", "kind", "date", "title"),
+    ),
+    Command("history", "observation_history", ("id",), examples=("haversack history 12 --detail full",)),
+    Command(
+        "context-pack", "context_pack", ("query",), paste=True,
+        examples=(
+            "haversack context-pack --project thesis --tokens 2000 -o context.md",
+            "haversack context-pack 'auth flow' --tokens 400 --json -o context.json",
+        ),
+    ),
+    Command("more", "more", ("key",), examples=("haversack more k7f2 --token-budget 2000",)),
+    Command("sessions", "list_sessions", examples=("haversack sessions --limit 5",)),
+    Command("session-start", "mem_session_start", examples=("haversack session-start --project thesis",)),
+    Command("session-end", "mem_session_end", ("id",), examples=("haversack session-end s-1f2e --summary 'Done'",)),
+    Command(
+        "session-summary", "mem_session_summary", examples=("haversack session-summary --content - < summary.md",)
+    ),
+    Command("prompt", "mem_save_prompt", ("content",), examples=("haversack prompt 'make the tests pass'",)),
+    Command("capture", "mem_capture_passive", examples=("haversack capture --content - < reply.md",)),
+    Command(
+        "progress", "mem_progress", ("project",),
+        examples=("haversack progress thesis", "haversack progress thesis --content - < progress.json"),
+    ),
+    Command(
+        "compact", "mem_compact",
+        examples=(
+            "haversack compact --older-than-days 90",
+            "haversack compact --older-than-days 90 --ids 3,4,7 --summary-content 'What they said'",
+        ),
+    ),
+    Command("topic-key", "mem_suggest_topic_key", ("title",), examples=("haversack topic-key 'Auth model'",)),
+    Command("stats", "mem_stats", examples=("haversack stats --json",)),
+)  # fmt: skip
+
+HOUSEKEEPING: dict[str, str] = {
+    "export": "Write everything as JSON Lines.",
+    "import": "Read JSON Lines written by export; what is there already is not added again.",
+    "demo": "Show the main job on a small store in a temporary place.",
+    "doctor": "Say what is wrong, and how to mend it.",
+    "completion": "Print a completion script for bash, zsh or fish.",
+}
+
+COMMAND_BY_NAME = {command.name: command for command in COMMANDS}

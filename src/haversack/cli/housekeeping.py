@@ -1,0 +1,152 @@
+"""The commands that are not tools: export, import, demo, doctor, completion."""
+
+import sys
+import time
+
+from haversack.app import App
+from haversack.cli import terminal
+from haversack.cli.options import Parser
+from haversack.errors import InvalidArgument
+
+
+def run(name: str, typed: list[str]) -> int:
+    """Run one housekeeping command."""
+    return {
+        "export": _export,
+        "import": _import,
+        "demo": _demo,
+        "doctor": _doctor,
+        "completion": _completion,
+    }[name](typed)
+
+
+def _parser(name: str, about: str, *examples: str) -> Parser:
+    from argparse import RawDescriptionHelpFormatter
+
+    lines = "\n".join(f"  {line}" for line in examples)
+    return Parser(
+        prog=f"haversack {name}",
+        description=about,
+        epilog=f"examples:\n{lines}" if lines else None,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+class _Progress:
+    """A count on standard error for work that takes over a second; nothing into a pipe."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.done = what, 0
+        self.next_report = time.monotonic() + 1
+
+    def step(self) -> None:
+        self.done += 1
+        if self.done % 100 == 0 and sys.stderr.isatty() and time.monotonic() > self.next_report:
+            sys.stderr.write(f"\r{self.done:,} {self.what}")
+            self.next_report = time.monotonic() + 0.2
+
+    def close(self) -> None:
+        if sys.stderr.isatty() and self.done > 100:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _export(typed: list[str]) -> int:
+    from haversack.memory import transfer
+
+    parser = _parser("export", "Write everything as JSON Lines.", "haversack export -o memory.jsonl")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
+    parsed = parser.parse_args(typed)
+    app = App()
+    progress = _Progress("records")
+    lines = transfer.export(app.memory)
+    try:
+        if parsed.output is None:
+            for line in lines:
+                sys.stdout.write(line + "\n")
+            return 0
+        with open(parsed.output, "w", encoding="utf-8", newline="\n") as file:
+            for line in lines:
+                file.write(line + "\n")
+                progress.step()
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise InvalidArgument(f"{parsed.output} cannot be written: {error.strerror}") from None
+    finally:
+        progress.close()
+        app.close()
+    terminal.say(f"{progress.done:,} records written to {parsed.output}")
+    return 0
+
+
+def _import(typed: list[str]) -> int:
+    from haversack.memory import transfer
+
+    parser = _parser(
+        "import",
+        "Read JSON Lines written by export; what is there already is not added again.",
+        "haversack import memory.jsonl",
+        "ssh laptop haversack export | haversack import -",
+    )
+    parser.add_argument("file", metavar="FILE", help="a file, or - for standard input")
+    parser.add_argument("--json", action="store_true", help="say what was done as JSON")
+    parsed = parser.parse_args(typed)
+    app = App()
+    progress = _Progress("lines")
+
+    def counted(lines):  # type: ignore[no-untyped-def]
+        for line in lines:
+            progress.step()
+            yield line
+
+    try:
+        if parsed.file == "-":
+            sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+            done = transfer.import_(app.memory, counted(sys.stdin))
+        else:
+            with open(parsed.file, encoding="utf-8") as file:
+                done = transfer.import_(app.memory, counted(file))
+    except OSError as error:
+        raise InvalidArgument(f"{parsed.file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(f"{parsed.file} is not UTF-8 (byte {error.start}); nothing was imported") from None
+    finally:
+        progress.close()
+        app.close()
+    if parsed.json:
+        terminal.show(f'{{"added":{done.added},"updated":{done.updated},"known":{done.known}}}')
+    else:
+        terminal.show(f"added {done.added:,}, updated {done.updated:,}, already there {done.known:,}")
+    return 0
+
+
+def _demo(typed: list[str]) -> int:
+    from haversack.cli import demo
+
+    _parser("demo", "Show the main job on a small store in a temporary place.").parse_args(typed)
+    return demo.show()
+
+
+def _doctor(typed: list[str]) -> int:
+    from haversack.cli import doctor
+
+    parser = _parser("doctor", "Say what is wrong, and how to mend it.", "haversack doctor", "haversack doctor --mend")
+    parser.add_argument("--mend", action="store_true", help="rebuild the search index if it disagrees with the store")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parsed = parser.parse_args(typed)
+    return doctor.run(mend=parsed.mend, as_json=parsed.json)
+
+
+def _completion(typed: list[str]) -> int:
+    from haversack.cli import completion
+
+    parser = _parser(
+        "completion",
+        "Print a completion script for a shell.",
+        'eval "$(haversack completion bash)"',
+        "haversack completion fish > ~/.config/fish/completions/haversack.fish",
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    terminal.show(completion.script(parser.parse_args(typed).shell))
+    return 0

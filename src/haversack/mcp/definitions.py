@@ -1,0 +1,75 @@
+"""A tool as `tools/list` sends it: every byte is paid for in each conversation, so only what helps is there."""
+
+from collections.abc import Mapping
+
+from haversack.tools.declaring import Parameter, Tool
+
+Json = dict[str, object]
+
+_TYPES: Mapping[str, Json] = {
+    "string": {"type": "string"},
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "strings": {"type": "array", "items": {"type": "string"}},
+    "integers": {"type": "array", "items": {"type": "integer"}},
+    "object": {"type": "object", "additionalProperties": {"type": "number"}},
+}
+# Explained once, in the instructions, instead of once per tool.
+_EXPLAINED = {"detail_level", "max_tokens", "project", "namespace"}
+# Every tool takes it; only programs want it, and they read the reference.
+_UNLISTED = {"format"}
+# A bound nobody reaches.
+_PLENTY = 1_000_000
+
+
+def definition(tool: Tool) -> Json:
+    """What a client is told of a tool."""
+    return {
+        "name": tool.name,
+        "description": tool.about,
+        "inputSchema": input_schema(tool),
+        "annotations": annotations(tool),
+    }
+
+
+def input_schema(tool: Tool) -> Json:
+    """The tool's parameters as JSON Schema 2020-12, an object without combinators at its root."""
+    listed = [parameter for parameter in tool.parameters if parameter.name not in _UNLISTED]
+    schema: Json = {"type": "object", "properties": {each.name: _property(each) for each in listed}}
+    if required := [each.name for each in listed if each.required]:
+        schema["required"] = required
+    return schema
+
+
+def annotations(tool: Tool) -> Json:
+    """The hints by which a client decides whether to ask a person first."""
+    if not tool.writes:
+        return {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+    return {
+        "readOnlyHint": False,
+        "destructiveHint": tool.destructive,
+        "idempotentHint": tool.idempotent,
+        "openWorldHint": False,
+    }
+
+
+def _property(parameter: Parameter) -> Json:
+    schema = dict(_TYPES[parameter.kind])
+    if parameter.about and parameter.name not in _EXPLAINED:
+        schema["description"] = parameter.about
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    return schema | _bounds(parameter)
+
+
+def _bounds(parameter: Parameter) -> Json:
+    """The bounds a caller could run into without knowing them."""
+    if parameter.range is None:
+        return {}
+    bounds: Json = {}
+    if parameter.kind == "number" or parameter.range.least > 1:
+        bounds["minimum"] = parameter.range.least
+    if parameter.range.most < _PLENTY:
+        bounds["maximum"] = parameter.range.most
+    return bounds

@@ -1,0 +1,57 @@
+"""Passive capture: the learnings a text lists, each saved as an observation of its own."""
+
+from haversack.memory.capture import find_learnings
+
+from haversack.memory.checks import MAX_TITLE, check_line, check_text
+from haversack.memory.room import Memory
+from haversack.memory.saving import Draft, Saved, save
+from haversack.values import record
+
+TITLE_WIDTH = 80
+
+
+@record
+class Captured:
+    """How many learnings a text held, those saved, and how many were known already."""
+
+    found: int
+    saved: tuple[Saved, ...]
+    duplicates: int
+    redactions: tuple[str, ...]
+
+
+def capture(
+    memory: Memory, content: str, *, project: str = "", session_id: str = "", source: str = "", namespace: str = ""
+) -> Captured:
+    """Save every learning a text lists, in one transaction."""
+    check_text("content", content, memory.settings.max_content)
+    source = check_line("source", source)
+    learnings = find_learnings(content)
+    with memory.database.write():
+        results = [
+            save(
+                memory,
+                Draft(
+                    title=_title(learning),
+                    content=learning,
+                    kind="passive",
+                    project=project,
+                    session_id=session_id,
+                    namespace=namespace,
+                    tool_name=source,
+                ),
+            )
+            for learning in learnings
+        ]
+    new = tuple(result for result in results if result.outcome == "saved")
+    redactions = tuple(name for result in results for name in result.redactions)
+    return Captured(len(learnings), new, len(results) - len(new), redactions)
+
+
+def _title(learning: str) -> str:
+    """The beginning of a learning, up to a word end."""
+    first = " ".join(learning.split())
+    if len(first) <= TITLE_WIDTH:
+        return first
+    words = first[:TITLE_WIDTH].rsplit(" ", 1)[0]
+    return (words + "…")[:MAX_TITLE]

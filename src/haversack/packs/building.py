@@ -1,0 +1,99 @@
+"""Context packs from memories at hand: the library's plain functions, with no store behind them."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from haversack.memory.times import date
+from haversack.tokens import DEFAULT_PROFILE, Candidate, Choice, Profile, pack, profile_named
+from haversack.values import record
+
+SEPARATOR = "\n\n---\n\n"
+
+
+class Memorable(Protocol):
+    """What a memory must have to enter a pack; a stored observation has it."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+    @property
+    def importance(self) -> float: ...
+    @property
+    def updated_at(self) -> int: ...
+
+
+M = TypeVar("M", bound=Memorable)
+
+
+@record
+class ContextPack:
+    """The memories that fit, what their text costs, and the ceiling they were packed under."""
+
+    memories: tuple[Memorable, ...]
+    total_tokens: int
+    budget: int
+    project_id: str | None = None
+    omitted: tuple[Memorable, ...] = ()
+
+
+def entry(memory: Memorable) -> str:
+    """One memory as a section of a pack."""
+    details = [date(memory.updated_at), f"importance: {memory.importance:g}"]
+    if memory.tags:
+        details.append(f"tags: {', '.join(memory.tags)}")
+    return f"## [{memory.kind}] {memory.title}\n*{' | '.join(details)}*\n\n{memory.content.strip()}"
+
+
+def title(project: str | None, memories: int, tokens: int) -> str:
+    """The first line of a pack, which states what the whole of it costs."""
+    counted = "1 memory" if memories == 1 else f"{memories} memories"
+    return f"# Project Context: {project or 'all projects'} ({counted}, ~{tokens:,} tokens)\n"
+
+
+def budget_truncate(results: Sequence[M], token_budget: int, profile: str = DEFAULT_PROFILE) -> list[M]:
+    """The results that fit a budget, in rank order; one that is too large is skipped, not a stop."""
+    counter = profile_named(profile)
+    candidates = [Candidate((Choice(counter.measure(entry(each) + SEPARATOR)),)) for each in results]
+    chosen = pack(candidates, counter.room(token_budget)).chosen
+    return [each for each, choice in zip(results, chosen, strict=True) if choice is not None]
+
+
+def build_context_pack(
+    memories: Sequence[Memorable],
+    token_budget: int,
+    *,
+    project_id: str | None = None,
+    profile: str = DEFAULT_PROFILE,
+) -> ContextPack:
+    """The memories, best first, whose formatted text as a whole is at most `token_budget` tokens."""
+    counter = profile_named(profile)
+    frame = counter.measure(title(project_id, len(memories), token_budget) + "\n")
+    candidates = [Candidate((Choice(counter.measure(entry(each) + SEPARATOR)),)) for each in memories]
+    chosen = pack(candidates, max(0, counter.room(token_budget) - frame)).chosen
+    shown = tuple(each for each, choice in zip(memories, chosen, strict=True) if choice is not None)
+    omitted = tuple(each for each, choice in zip(memories, chosen, strict=True) if choice is None)
+    built = ContextPack(shown, 0, token_budget, project_id, omitted)
+    return ContextPack(shown, _cost(built, counter), token_budget, project_id, omitted)
+
+
+def format_context_pack(pack_: ContextPack) -> str:
+    """A pack as Markdown, ready to paste."""
+    return _written(pack_, pack_.total_tokens)
+
+
+def _written(pack_: ContextPack, tokens: int) -> str:
+    head = title(pack_.project_id, len(pack_.memories), tokens)
+    return head + "\n" + SEPARATOR.join(entry(each) for each in pack_.memories) + ("\n" if pack_.memories else "")
+
+
+def _cost(pack_: ContextPack, counter: Profile) -> int:
+    """What the text costs with that very figure in its first line."""
+    tokens = 0
+    while (found := counter.count(_written(pack_, tokens))) > tokens:
+        tokens = found
+    return tokens

@@ -1,0 +1,230 @@
+"""What a planned change is checked against: every passage of the project's record, ranked by relevance.
+
+A requirement, a rule, a task, a past change and a decision are one passage each; other sections of the
+artifacts, and of the files in which a repository keeps its conventions, are one each too.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from haversack.errors import DamagedFile, InvalidArgument, StoreError
+from haversack.sdd import markdown
+from haversack.sdd.changes import Change
+from haversack.sdd.disk import CHANGES, Folder, read_text
+from haversack.sdd.ids import REQUIREMENTS, TASKS, cited, split_label
+from haversack.sdd.library import (
+    Library,
+    active_change,
+    load_change,
+    load_project,
+    located,
+    project_name,
+    read_library,
+)
+from haversack.sdd.relevance import relevance
+from haversack.sdd.requirements import Priority
+from haversack.sdd.traceability import Document, Finding, Trace, trace, unknown_ids
+
+Source = Literal["requirement", "rule", "task", "section", "change", "decision", "convention"]
+CONVENTIONS = (
+    "CLAUDE.md",
+    "AGENTS.md",
+    "GEMINI.md",
+    "CONTRIBUTING.md",
+    "STYLE.md",
+    ".cursorrules",
+    ".github/copilot-instructions.md",
+    ".github/CONTRIBUTING.md",
+    "docs/CONTRIBUTING.md",
+)
+LARGEST_CONVENTION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of the record: where it stands, what it says, which ids it names, its relevance 0..1."""
+
+    source: Source
+    name: str
+    file: str
+    line: int
+    text: str
+    ids: tuple[str, ...]
+    score: float = 0.0
+    priority: Priority | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCheck:
+    """Passages best first, irrelevant ones last; every requirement id has one passage of its own."""
+
+    project: str
+    passages: tuple[Passage, ...]
+    findings: tuple[Finding, ...]
+    requirement_ids: tuple[str, ...]
+    cited_ids: tuple[str, ...]
+    active: Change | None
+
+
+def check_context(workspace: str, description: str) -> ContextCheck:
+    """What the record has to say about a change so described, and what is wrong with the record."""
+    said = markdown.tidy(description, "change_description")
+    if not said:
+        raise InvalidArgument("change_description is empty", hint="say what is to change")
+    folder = located(workspace)
+    project = load_project(folder)
+    library = read_library(folder, project)
+    computed = trace(library.documents)
+    known = readable_changes(folder)
+    active = active_change(known)
+    passages = (
+        *_requirement_passages(computed),
+        *_task_passages(computed, library),
+        *_section_passages(library),
+        *_change_passages(folder, known, active),
+        *_decision_passages(library),
+        *_convention_passages(folder.root),
+    )
+    names = tuple(dict.fromkeys(requirement.id for requirement in computed.requirements))
+    question = Document("change_description", said)
+    families = {name.rpartition("-")[0] for name in names}
+    return ContextCheck(
+        project=project_name(folder, project),
+        passages=_ranked(passages, said),
+        findings=(*unknown_ids(question, names, families), *library.findings, *computed.findings),
+        requirement_ids=names,
+        cited_ids=cited(said, REQUIREMENTS),
+        active=active,
+    )
+
+
+def readable_changes(folder: Folder) -> tuple[Change, ...]:
+    """The changes that can be understood, oldest first; the others are findings of the library."""
+    found: list[Change] = []
+    for slug in folder.names(CHANGES):
+        try:
+            change = load_change(folder, slug)
+        except DamagedFile:
+            continue
+        found += [change] if change else []
+    return tuple(sorted(found, key=lambda change: (change.created_at, change.slug)))
+
+
+def _ranked(passages: tuple[Passage, ...], description: str) -> tuple[Passage, ...]:
+    scores = relevance(description, [f"{passage.name}\n{passage.text}" for passage in passages])
+    named = set(cited(description, REQUIREMENTS)) | set(cited(description, TASKS))
+    scored = [
+        replace(passage, score=_raised(passage, score, named)) for passage, score in zip(passages, scores, strict=True)
+    ]
+    return tuple(sorted(scored, key=lambda passage: -passage.score))
+
+
+def _raised(passage: Passage, score: float, named: set[str]) -> float:
+    """What the description names by id comes first; what cites such an id is raised."""
+    if passage.name in named:
+        return 1.0
+    return min(0.99, score + 0.3) if named & set(passage.ids) else min(0.99, score)
+
+
+def _requirement_passages(computed: Trace) -> Iterator[Passage]:
+    seen: dict[str, Passage] = {}
+    for requirement in computed.requirements:
+        source: Source = "rule" if requirement.priority == "rule" else "requirement"
+        others = cited(requirement.text, REQUIREMENTS)
+        passage = Passage(
+            source,
+            requirement.id,
+            requirement.file,
+            requirement.line,
+            requirement.text,
+            tuple(dict.fromkeys((requirement.id, *others))),
+            priority=requirement.priority,
+        )
+        first = seen.setdefault(requirement.id, passage)
+        if first is not passage:
+            # The second wording of an id defined twice is kept with the first; the finding tells of both.
+            both = f"{first.text}\n{requirement.text}"
+            seen[requirement.id] = replace(first, text=both)
+    yield from seen.values()
+
+
+def _task_passages(computed: Trace, library: Library) -> Iterator[Passage]:
+    file = next((document.file for document in library.documents if document.stage == "tasks"), "")
+    for task in computed.tasks:
+        yield Passage("task", task.id, file, task.line, task.text, task.covers)
+
+
+def _section_passages(library: Library) -> Iterator[Passage]:
+    for document in library.documents:
+        if document.stage is not None:
+            yield from _sections(document.file, document.text, "section", document.stage)
+
+
+def _sections(file: str, text: str, source: Source, stage: str | None = None) -> Iterator[Passage]:
+    for section in markdown.sections(text):
+        body = section.text.strip()
+        listed = stage in ("specify", "business-rules", "tasks") and _only_entries(section)
+        computed = stage == "validate" and section.title.startswith("Computed ")
+        if body and not listed and not computed:
+            name = f"{os.path.basename(file)}, {section.title}" if section.title else os.path.basename(file)
+            yield Passage(source, name, file, section.line, body, cited(body, REQUIREMENTS))
+
+
+def _only_entries(section: markdown.Section) -> bool:
+    """Whether a section holds nothing but entries with ids, which are passages of their own."""
+    for family in (REQUIREMENTS, TASKS):
+        if split_label(section.title, family)[0]:
+            return True
+        entries = markdown.items(section.text, family.label)
+        if entries and all(split_label(entry.head, family)[0] for entry in entries):
+            return True
+    return False
+
+
+def _change_passages(folder: Folder, known: tuple[Change, ...], active: Change | None) -> Iterator[Passage]:
+    for change in known:
+        if change is active:
+            continue
+        parts = [change.description]
+        file, written = f"{CHANGES}/{change.slug}/change.json", ""
+        for stage in change.flow:
+            name = f"{CHANGES}/{change.slug}/{stage}.md"
+            text = _readable(folder, name)
+            written, file = (written, file) if written or not text else (name, name)
+            parts += [text.strip()] if text else []
+        status = f"{change.size} {change.type}, {change.status} {(change.closed_at or change.created_at)[:10]}"
+        body = "\n\n".join((status, *parts))
+        yield Passage("change", change.slug, folder.shown(file), 1, body, cited(body, REQUIREMENTS))
+
+
+def _decision_passages(library: Library) -> Iterator[Passage]:
+    for document in library.documents:
+        if "/adrs/" in document.file:
+            title = next((s.title for s in markdown.sections(document.text) if s.level == 1), document.file)
+            text = document.text.strip()
+            yield Passage("decision", title, document.file, 1, text, cited(text, REQUIREMENTS))
+
+
+def _convention_passages(root: str) -> Iterator[Passage]:
+    seen: set[str] = set()
+    for name in CONVENTIONS:
+        path = os.path.realpath(os.path.join(root, *name.split("/")))
+        inside = os.path.commonpath((path, os.path.realpath(root))) == os.path.realpath(root)
+        if path in seen or not inside or not os.path.isfile(path):
+            continue
+        seen.add(path)
+        if os.path.getsize(path) <= LARGEST_CONVENTION:
+            try:
+                text = read_text(path, name) or ""
+            except (DamagedFile, StoreError):
+                continue
+            yield from _sections(name, text, "convention")
+
+
+def _readable(folder: Folder, name: str) -> str:
+    try:
+        return folder.read(name) or ""
+    except DamagedFile:
+        return ""

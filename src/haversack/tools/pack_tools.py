@@ -1,0 +1,91 @@
+"""`context_pack`: the best of the memory within a budget, as text to paste."""
+
+from typing import Annotated
+
+from haversack.memory.redaction import redact
+
+from haversack.app import App
+from haversack.memory import finding
+from haversack.memory.checks import SCOPES
+from haversack.memory.times import date
+from haversack.packs import building, gathering
+from haversack.store.records import Observation
+from haversack.tools.declaring import Range, tool
+from haversack.tools.memory_tools import NamespaceFilter, ProjectFilter
+from haversack.tools.result import Block, Facts, Outcome, Result
+from haversack.tools.views import SNIPPET_WIDTH, one_line
+from haversack.values import replace
+
+DEFAULT_TOKENS = 2_000
+
+
+@tool(group="memory", level="full", default_tokens=DEFAULT_TOKENS, title="Context pack")
+def context_pack(
+    app: App,
+    *,
+    query: Annotated[str, "What it is for; omit for the most important"] = "",
+    project: ProjectFilter = "",
+    kind: str = "",
+    tags: Annotated[list[str], "All of these"] = [],  # noqa: B006
+    scope: Annotated[str, SCOPES] = "",
+    namespace: NamespaceFilter = None,
+    candidates: Annotated[int, Range(1, 200)] = gathering.CANDIDATES,
+    scrub: Annotated[bool, "Take out secrets"] = False,
+    since: Annotated[str, "pack_id: only what changed since"] = "",
+) -> Outcome:
+    """The best memories in full within a budget (2000 tokens), as Markdown ready to paste elsewhere."""
+    filters = finding.filters(
+        app.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags)
+    )
+    gathered = gathering.gather(app.memory, query, filters, candidates=candidates, since=since)
+    chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
+    pack_id = gathering.remember(app.memory, gathered.candidates, since)
+    blocks = [_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
+    facts: dict[str, object] = {"project_id": project or None, "pack_id": pack_id}
+    if gathered.duplicates:
+        facts["near_duplicates"] = [{"id": each.observation.id, "of": each.of} for each in gathered.duplicates[:20]]
+    if gathered.unchanged:
+        facts["unchanged"] = gathered.unchanged
+    return Result(
+        blocks=blocks,
+        noun="memories",
+        total=len(blocks),
+        heading=lambda shown, tokens: building.title(project, shown, tokens),
+        empty="Nothing has changed since that pack." if since else "No memory matches.",
+        separator=building.SEPARATOR,
+        lists_omitted=True,
+        tokens_name="total_tokens",
+        facts=facts,
+        brief=f"pack {pack_id} of {project or 'all projects'}: {len(blocks)} candidates of {gathered.total}",
+    )
+
+
+def _scrubbed(observation: Observation) -> Observation:
+    return replace(observation, title=redact(observation.title).text, content=redact(observation.content).text)
+
+
+def _block(observation: Observation, worth: float) -> Block:
+    short = f"## [{observation.kind}] {one_line(observation.title, 120)} (#{observation.id})"
+
+    def text(level: str) -> str:
+        if level == "summary":
+            return short
+        if level == "standard":
+            return f"{short}\n{one_line(observation.content, SNIPPET_WIDTH)}"
+        return building.entry(observation)
+
+    def facts(level: str) -> Facts:
+        shown: dict[str, object] = {"id": observation.id, "kind": observation.kind, "title": observation.title}
+        if level == "standard":
+            shown["snippet"] = one_line(observation.content, SNIPPET_WIDTH)
+        if level == "full":
+            shown |= {
+                "content": observation.content,
+                "date": date(observation.updated_at),
+                "importance": observation.importance,
+                "project": observation.project,
+                "tags": list(observation.tags),
+            }
+        return {name: value for name, value in shown.items() if value not in ("", [], None)}
+
+    return Block(f"#{observation.id}", text, facts, worth=worth)

@@ -1,0 +1,135 @@
+"""The tools for sessions, prompts, progress and passive capture."""
+
+from typing import Annotated
+
+from haversack.memory.redaction import describe
+
+from haversack.app import App
+from haversack.memory import capturing, progress, sessions
+from haversack.memory.saving import Draft, save
+from haversack.memory.times import minute
+from haversack.tools.declaring import tool
+from haversack.tools.memory_tools import Namespace, Project, saved_reply
+from haversack.tools.result import Document, Done, Outcome
+from haversack.tools.views import one_line
+
+
+@tool(group="memory", writes=True)
+def mem_save_prompt(
+    app: App, *, content: str, project: Project = "", session_id: str = "", namespace: Namespace = ""
+) -> Outcome:
+    """Keep what the user typed."""
+    saved = sessions.save_prompt(app.memory, content, project=project, session_id=session_id, namespace=namespace)
+    message = f"saved prompt #{saved.id} in session {saved.session_id}"
+    if saved.redactions:
+        message += f"; {describe(saved.redactions)}"
+    facts = {"id": saved.id, "session_id": saved.session_id, "redacted": list(saved.redactions)}
+    return Done(message, facts, brief=f"prompt #{saved.id}: {one_line(content, 100)}")
+
+
+@tool(group="memory", writes=True, title="Start a session")
+def mem_session_start(
+    app: App,
+    *,
+    id: Annotated[str, "Made when omitted"] = "",
+    project: Project = "",
+    directory: str = "",
+    namespace: Namespace = "",
+) -> Outcome:
+    """Begin a session; later saves belong to it."""
+    session = sessions.start(app.memory, identifier=id, project=project, directory=directory, namespace=namespace)
+    message = f"started session {session.id} in project {session.project}"
+    return Done(message, {"id": session.id, "project": session.project}, brief=message)
+
+
+@tool(group="memory", writes=True, title="End a session")
+def mem_session_end(app: App, *, id: str, summary: str = "") -> Outcome:
+    """End a session."""
+    session, redactions = sessions.end(app.memory, id, summary)
+    message = f"ended session {session.id}"
+    if redactions:
+        message += f"; {describe(redactions)}"
+    return Done(message, {"id": session.id, "redacted": list(redactions)}, brief=message)
+
+
+@tool(group="memory", writes=True)
+def mem_session_summary(
+    app: App,
+    *,
+    content: Annotated[str, "Goal, discoveries, done, next, files"],
+    project: Project = "",
+    session_id: str = "",
+    namespace: Namespace = "",
+) -> Outcome:
+    """Store a summary of the session, as a memory and on the session. Call before finishing."""
+    draft = Draft(
+        title=f"Session summary: {app.memory.project(project)}",
+        content=content,
+        kind="session_summary",
+        project=project,
+        session_id=session_id,
+        namespace=namespace,
+    )
+    saved = save(app.memory, draft)
+    sessions.summarise(app.memory, saved.session_id, saved.id)
+    return saved_reply(saved, draft.title)
+
+
+@tool(group="memory", writes=True)
+def mem_capture_passive(
+    app: App,
+    *,
+    content: Annotated[str, 'Text with a "Key learnings" list'],
+    project: Project = "",
+    session_id: str = "",
+    source: Annotated[str, "What produced the text"] = "",
+    namespace: Namespace = "",
+) -> Outcome:
+    """Save each list item under headings like "Key learnings" as a memory."""
+    captured = capturing.capture(
+        app.memory, content, project=project, session_id=session_id, source=source, namespace=namespace
+    )
+    ids = ", ".join(f"#{each.id}" for each in captured.saved)
+    message = f"found {captured.found}, saved {len(captured.saved)}, duplicates {captured.duplicates}"
+    if ids:
+        message += f" ({ids})"
+    if captured.redactions:
+        message += f"; {describe(captured.redactions)}"
+    facts = {
+        "found": captured.found,
+        "saved": [each.id for each in captured.saved],
+        "duplicates": captured.duplicates,
+        "redacted": list(captured.redactions),
+    }
+    return Done(message, facts, brief=message)
+
+
+@tool(group="memory", writes=True, idempotent=True, budgeted=True)
+def mem_progress(
+    app: App,
+    *,
+    project: str,
+    content: Annotated[str | None, "JSON to store; omit to read"] = None,
+    namespace: Namespace = "",
+) -> Outcome:
+    """Read or replace a project's one progress document (JSON)."""
+    if content is not None:
+        saved, redactions = progress.write(app.memory, project, content, namespace=namespace)
+        message = f"progress of {project}: {saved.outcome} #{saved.id}"
+        if redactions:
+            message += f"; {describe(redactions)}"
+        return Done(message, {"id": saved.id, "outcome": saved.outcome, "redacted": list(redactions)}, brief=message)
+    held = progress.read(app.memory, project, namespace=namespace)
+    if held is None:
+        return Document(
+            f"No progress is stored for project {one_line(project, 100)}.",
+            name=f"progress of {one_line(project, 60)}",
+            facts={"project": project, "progress": None},
+            brief=f"progress of {one_line(project, 60)}: none",
+        )
+    return Document(
+        held.content,
+        name=f"progress of {one_line(project, 60)}",
+        facts={"project": project, "id": held.id, "updated": minute(held.updated_at), "progress": held.content},
+        brief=f"progress of {one_line(project, 60)}, written {minute(held.updated_at)}",
+    )

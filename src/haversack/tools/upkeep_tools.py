@@ -1,0 +1,206 @@
+"""The tools that look after the memory, and the lists the command line shows."""
+
+import json
+from typing import Annotated
+
+from haversack.memory.redaction import describe
+from haversack.memory.topics import suggest_topic_key
+
+from haversack.app import App
+from haversack.memory import compacting, editing, finding, recalling, sessions
+from haversack.memory.checks import SCOPES, STATUSES
+from haversack.memory.saving import Draft
+from haversack.memory.statistics import Statistics, statistics
+from haversack.memory.times import date
+from haversack.store.records import Session
+from haversack.tools.declaring import Range, resumes, tool
+from haversack.tools.memory_tools import Limit, NamespaceFilter, ProjectFilter
+from haversack.tools.result import Block, Document, Done, Outcome, Rest, Result
+from haversack.tools.searching import rest_of_list
+from haversack.tools.views import observation_block, one_line, revision_block, session_block
+
+SESSION_PRICE = 40
+"""Tokens of a session in a list, for pricing those not rendered."""
+
+
+@tool(group="memory")
+def mem_stats(app: App, *, project: ProjectFilter = "") -> Outcome:
+    """Counts, tokens stored, projects, size on disk."""
+    figures = statistics(app.memory, project=project)
+    lines = [
+        f"{figures.observations:,} observations, {figures.tokens:,} tokens, {figures.bytes:,} bytes of text",
+        f"{figures.sessions:,} sessions, {figures.prompts:,} prompts, {figures.relations:,} relations, "
+        f"{figures.deleted:,} deleted",
+        f"{figures.size_on_disk:,} bytes on disk" + _span(figures),
+        *(f"project {one_line(name, 80) or '(none)'}: {count:,}" for name, count in figures.projects),
+        *(f"kind {name}: {count:,}" for name, count in figures.kinds),
+    ]
+    facts = {
+        "observations": figures.observations,
+        "deleted": figures.deleted,
+        "tokens": figures.tokens,
+        "bytes": figures.bytes,
+        "sessions": figures.sessions,
+        "prompts": figures.prompts,
+        "relations": figures.relations,
+        "size_on_disk": figures.size_on_disk,
+        "oldest": date(figures.oldest) if figures.oldest else None,
+        "newest": date(figures.newest) if figures.newest else None,
+        "projects": dict(figures.projects),
+        "kinds": dict(figures.kinds),
+    }
+    brief = f"{figures.observations:,} observations, {figures.tokens:,} tokens in {len(figures.projects)} projects"
+    return Document("\n".join(lines), name="stats", facts=facts, brief=brief)
+
+
+def _span(figures: Statistics) -> str:
+    if figures.oldest is None or figures.newest is None:
+        return ""
+    return f", from {date(figures.oldest)} to {date(figures.newest)}"
+
+
+@tool(group="memory")
+def mem_suggest_topic_key(app: App, *, title: str = "", content: str = "", kind: str = "") -> Outcome:
+    """Propose a topic_key (family/slug) for mem_save."""
+    key = suggest_topic_key(title, content, kind)
+    return Document(key, name="topic_key", facts={"topic_key": key}, brief=key)
+
+
+@tool(group="memory", writes=True, budgeted=True, level="summary")
+def mem_compact(
+    app: App,
+    *,
+    older_than_days: Annotated[int, Range(0, 1_000_000)],
+    project: ProjectFilter = "",
+    scope: Annotated[str, SCOPES] = "",
+    namespace: NamespaceFilter = None,
+    ids: Annotated[list[int], "Delete these, softly; omit to list candidates"] = [],  # noqa: B006
+    summary_title: str = "",
+    summary_content: Annotated[str, "Saved in their place"] = "",
+) -> Outcome:
+    """List old memories with their token price, or softly delete given ones behind a summary."""
+    filters = recalling.place_filters(project=project, scope=scope, namespace=namespace)
+    if ids:
+        summary = _summary(project, namespace, summary_title, summary_content)
+        return _compacted(compacting.compact(app.memory, filters, older_than_days, tuple(ids), summary))
+    found = compacting.candidates(app.memory, filters, older_than_days)
+    price = app.profile.tokens(found.units) if app.profile.name != "bytes4" else found.units
+    blocks = [
+        observation_block(each, note=f"~{each.units} tokens", extra={"tokens": each.units})
+        for each in found.observations
+    ]
+    return Result(
+        blocks=blocks,
+        noun="observations",
+        total=found.total,
+        heading=f"{found.total} older than {older_than_days} days, ~{price} tokens in all." if blocks else "",
+        empty=f"Nothing is older than {older_than_days} days.",
+        limit_hint="Compact these first.",
+        facts={"tokens_in_all": price},
+        brief=f"{found.total} observations older than {older_than_days} days, ~{price} tokens",
+    )
+
+
+def _summary(project: str, namespace: str | None, title: str, content: str) -> Draft | None:
+    if not content and not title:
+        return None
+    return Draft(title=title or "Compaction summary", content=content, project=project, namespace=namespace or "")
+
+
+def _compacted(done: compacting.Compacted) -> Done:
+    message = f"compacted {len(done.deleted)} observations (soft delete)"
+    if done.refused:
+        listed = ", ".join(f"#{each}" for each in done.refused[:20])
+        message += f"; {len(done.refused)} left alone because they do not match: {listed}"
+        message += f" and {len(done.refused) - 20} more" if len(done.refused) > 20 else ""
+    if done.summary:
+        message += f"; summary {done.summary.outcome} #{done.summary.id}"
+        message += f"; {describe(done.summary.redactions)}" if done.summary.redactions else ""
+    facts = {
+        "deleted": [each.id for each in done.deleted],
+        "refused": list(done.refused),
+        "summary_id": done.summary.id if done.summary else None,
+    }
+    return Done(message, facts, brief=message)
+
+
+@tool(group="terminal", level="summary", title="List memories")
+def list_observations(
+    app: App,
+    *,
+    kind: str = "",
+    project: ProjectFilter = "",
+    scope: Annotated[str, SCOPES] = "",
+    namespace: NamespaceFilter = None,
+    tags: Annotated[list[str], "All of these"] = [],  # noqa: B006
+    status: Annotated[str, (*STATUSES, "all")] = "",
+    since: Annotated[str, "Date or age (7d)"] = "",
+    until: str = "",
+    limit: Limit = 20,
+) -> Outcome:
+    """Memories by recency, the newest first."""
+    chosen = finding.filters(
+        app.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
+        status=status, since=since, until=until,
+    )  # fmt: skip
+    found = recalling.recent(app.memory, chosen, limit)
+    total = recalling.count_observations(app.memory, chosen)
+    return Result(
+        blocks=[observation_block(each) for each in found],
+        noun="observations",
+        total=total,
+        empty="Nothing matches.",
+        limit_hint="Increase limit or use mem_get_observation #ID for details.",
+        rest=rest_of_list(chosen, found, total) if len(found) < total else None,
+        brief=f"{len(found)} of {total} observations",
+    )
+
+
+@tool(group="terminal", level="summary", title="Earlier texts of a memory")
+def observation_history(app: App, *, id: Annotated[int, "As in #12"]) -> Outcome:
+    """The earlier texts of a memory, the newest first."""
+    observation, revisions = editing.history(app.memory, id)
+    blocks: list[Block] = [revision_block(each, each.revision) for each in revisions]
+    return Result(
+        blocks=blocks,
+        noun="revisions",
+        total=len(blocks),
+        heading=f"#{id} [{observation.kind}] {one_line(observation.title, 100)}, now revision {len(blocks) + 1}",
+        empty="It has no earlier text.",
+        facts={"id": id, "revision": len(blocks) + 1},
+        brief=f"{len(blocks)} earlier texts of #{id}",
+    )
+
+
+@tool(group="terminal", level="standard", title="List sessions")
+def list_sessions(
+    app: App, *, project: ProjectFilter = "", namespace: NamespaceFilter = None, limit: Limit = 20
+) -> Outcome:
+    """Sessions, the newest first."""
+    found, total = sessions.recent(app.memory, project=project, namespace=namespace, limit=limit)
+    return Result(
+        blocks=[session_block(each) for each in found],
+        noun="sessions",
+        total=total,
+        empty="No session yet.",
+        limit_hint="Increase limit for more.",
+        rest=_rest_of_sessions(project, namespace, found, total - len(found)),
+        brief=f"{len(found)} of {total} sessions",
+    )
+
+
+def _rest_of_sessions(project: str, namespace: str | None, shown: list[Session], left: int) -> Rest | None:
+    if left <= 0 or not shown:
+        return None
+    state = json.dumps({"project": project, "namespace": namespace, "after": shown[-1].id})
+    return Rest(left, left * SESSION_PRICE, "sessions", state)
+
+
+@resumes("sessions")
+def _more_sessions(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    state = json.loads(rest.state)
+    found, _ = sessions.recent(
+        app.memory, project=state["project"], namespace=state["namespace"], limit=50, after=state["after"]
+    )
+    further = _rest_of_sessions(state["project"], state["namespace"], found, rest.items - len(found))
+    return [session_block(each) for each in found], further

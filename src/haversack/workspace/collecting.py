@@ -1,0 +1,157 @@
+"""Matches with the lines around them, gathered file by file and put in order of path."""
+
+import json
+import re
+import tempfile
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from haversack.workspace.snapshots import SnapshotWriter, encode
+from haversack.workspace.text import LINE_CAP, Line, cut_line
+
+_IN_MEMORY = 8_000_000
+_BATCH = 256
+RANKED = 50
+"""How many files a search names by their number of matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A line that matches, with the lines around it that no earlier match of the file has already brought."""
+
+    path: str
+    number: int
+    lines: tuple[Line, ...]
+
+
+def match_from(path: str, number: int, first: int, texts: list[str], cuts: list[tuple[int, int, int]]) -> Match:
+    """A match from its record in a snapshot."""
+    lines = [Line(at, text, len(text)) for at, text in enumerate(texts, first)]
+    for at, length, start in cuts:
+        lines[at] = Line(first + at, texts[at], length, start)
+    return Match(path, number, tuple(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """All matches as a snapshot, how many files have any, and those with most (most first, ties by path)."""
+
+    snapshot: bytes
+    files: int
+    top: tuple[tuple[str, int], ...]
+
+    def dump(self) -> bytes:
+        head = json.dumps([self.files, self.top]).encode()
+        return len(head).to_bytes(4, "big") + head + self.snapshot
+
+    @classmethod
+    def load(cls, data: bytes) -> "Collected":
+        end = 4 + int.from_bytes(data[:4], "big")
+        files, top = json.loads(data[4:end])
+        return cls(data[end:], files, tuple((path, count) for path, count in top))
+
+
+class Collector:
+    """Takes the lines of one file after another and keeps the matches among them with their context.
+
+    Files may come in any order. Matches wait in a temporary file, so memory holds one entry per file with matches,
+    whatever their number.
+    """
+
+    def __init__(self, expression: re.Pattern[str], context: int) -> None:
+        self._search = expression.search
+        self._context = context
+        self._spool = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115: closed by `finish`
+        self._index: list[tuple[bytes, int, int, int, str]] = []
+
+    def add_file(self, key: bytes, path: str) -> "FileLines":
+        """The file whose lines come next; `key` is what files are ordered by."""
+        return FileLines(self._search, self._context, path, lambda pieces, count: self._keep(key, path, pieces, count))
+
+    def _keep(self, key: bytes, path: str, pieces: list[bytes], count: int) -> None:
+        start = self._spool.tell()
+        for number, piece in enumerate(pieces):
+            self._spool.write(b"," + piece if number else piece)
+        self._index.append((key, start, self._spool.tell() - start, count, path))
+
+    def finish(self) -> Collected:
+        """All that was kept, in order."""
+        self._index.sort()
+        writer = SnapshotWriter("matches")
+        with self._spool:
+            for _, start, length, count, _ in self._merged():
+                self._spool.seek(start)
+                writer.add_encoded(self._spool.read(length), count)
+        totals = self._totals()
+        top = sorted(totals.items(), key=lambda each: (-each[1], each[0]))[:RANKED]
+        return Collected(writer.finish(), len(totals), tuple(top))
+
+    def _merged(self) -> list[tuple[bytes, int, int, int, str]]:
+        return self._index
+
+    def _totals(self) -> dict[str, int]:
+        totals: dict[str, int] = {}
+        for _, _, _, count, path in self._index:
+            totals[path] = totals.get(path, 0) + count
+        return totals
+
+
+Keep = Callable[[list[bytes], int], None]
+
+
+class FileLines:
+    """The lines of one file, in order but perhaps with gaps, of which only those proposed can match."""
+
+    def __init__(self, search: Callable[[str], Any], context: int, path: str, keep: Keep) -> None:
+        self._search = search
+        self._context = context
+        self._path = path
+        self._keep = keep
+        self._before: deque[Line] = deque(maxlen=context)
+        self._match = 0
+        self._lines: list[Line] = []
+        self._last = 0
+        self._records: list[tuple[Any, ...]] = []
+        self._count = 0
+
+    def add(self, number: int, text: str, is_proposed: bool) -> None:
+        """The next line."""
+        if number != self._last + 1:
+            self._before.clear()
+        self._last = number
+        found = self._search(text) if is_proposed else None
+        if found:
+            self._close()
+            self._match = number
+            self._lines = [*self._before, cut_line(number, text, match_at=found.start())]
+            self._before.clear()
+        elif self._match and number <= self._match + self._context:
+            self._lines.append(cut_line(number, text))
+        elif self._context:
+            self._before.append(cut_line(number, text))
+
+    def end(self) -> None:
+        """There are no more lines."""
+        self._close()
+        self._flush()
+
+    def _close(self) -> None:
+        if not self._match:
+            return
+        cuts = [
+            (at, line.length, line.start)
+            for at, line in enumerate(self._lines)
+            if line.length > LINE_CAP
+        ]
+        texts = [line.text for line in self._lines]
+        self._records.append((self._path, self._match, self._lines[0].number, texts, cuts))
+        self._match = 0
+        if len(self._records) >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._records:
+            self._keep([encode(self._records)], len(self._records))
+        self._records = []

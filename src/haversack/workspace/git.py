@@ -1,0 +1,153 @@
+"""Git, asked safely: no hooks, no pager, no programs named in a repository's configuration, no prompts, no locks."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from haversack.errors import InvalidArgument, NotFound, ToolFailed
+from haversack.workspace.programs import Running, clean_environment, find_program, records
+from haversack.workspace.root import Place, Workspace, git_top, inside, relative_path, shown
+
+_SAFE_SETTINGS = (
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "core.untrackedCache=keep",
+    "color.ui=false",
+    "log.showSignature=false",
+    "submodule.recurse=false",
+    "diff.suppressBlankEmpty=false",
+    f"diff.orderFile={os.devnull}",
+    "blame.ignoreRevsFile=",
+)
+_FILTER_KEYS = ("clean", "smudge", "process", "required")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git work tree that holds a place of the workspace, or that the workspace lies in."""
+
+    workspace: Workspace
+    top: str
+    program: str
+
+    def path_of(self, place: Place) -> str:
+        """What git calls a place: its path from the top level, `.` for the top level itself."""
+        return os.path.relpath(place.absolute, self.top).replace(os.sep, "/")
+
+    def namer(self) -> Callable[[bytes], str | None]:
+        """Gives the workspace's name for a path of git's; None when it lies outside the root."""
+        root = self.workspace.root
+        if inside(root, self.top):
+            prefix = f"{relative_path(root, self.top)}/".lstrip("/")
+            return lambda name: prefix + shown(name.decode("utf-8", "surrogateescape"))
+        above = os.fsencode(os.path.relpath(root, self.top).replace(os.sep, "/") + "/")
+        return lambda name: (
+            shown(name[len(above) :].decode("utf-8", "surrogateescape")) if name.startswith(above) else None
+        )
+
+    def start(self, *arguments: str, unfiltered: bool = False) -> Running:
+        """A git command under way; `unfiltered` when it may compare the contents of files with the index."""
+        environment = clean_environment(
+            GIT_OPTIONAL_LOCKS="0",
+            GIT_TERMINAL_PROMPT="0",
+            GIT_LITERAL_PATHSPECS="1",
+            GIT_ALLOW_PROTOCOL="none",
+            GIT_NO_LAZY_FETCH="1",
+            GIT_PAGER="cat",
+            GIT_CEILING_DIRECTORIES=os.path.dirname(self.top),
+            # The repository's own core.worktree could name any folder of the machine.
+            GIT_WORK_TREE=self.top,
+        )
+        if unfiltered:
+            environment |= self._without_filters()
+        command = [self.program, "--no-pager"]
+        for setting in _SAFE_SETTINGS:
+            command += ["-c", setting]
+        return Running(
+            [*command, *arguments], cwd=self.top, environment=environment, limits=self.workspace.limits
+        )
+
+    def blocks(self, *arguments: str, unfiltered: bool = False) -> Iterator[bytes]:
+        """What a git command says, in blocks; its failure is an error that repeats git's reason."""
+        with self.start(*arguments, unfiltered=unfiltered) as running:
+            yield from running.blocks()
+            ended = running.ended()
+        if ended.code != 0:
+            raise failure(self.top, arguments[0], ended.errors)
+
+    def records(self, *arguments: str, unfiltered: bool = False) -> Iterator[bytes]:
+        """What a git command says, split at NUL characters."""
+        return records(self.blocks(*arguments, unfiltered=unfiltered))
+
+    def output(self, *arguments: str) -> bytes:
+        """All a git command says, for commands that say little."""
+        return b"".join(self.blocks(*arguments))
+
+    def _without_filters(self) -> dict[str, str]:
+        """Settings that empty the filter programs named by the repository itself, which git would run on contents."""
+        with self.start(
+            "config", "-z", "--show-scope", "--name-only", "--get-regexp", r"^filter\..*\.[a-z]+$"
+        ) as running:
+            said = b"".join(running.blocks()).split(b"\0")
+            running.ended()
+        drivers = {
+            os.fsdecode(key).rpartition(".")[0]
+            for scope, key in zip(said[::2], said[1::2], strict=False)
+            if scope in (b"local", b"worktree")
+        }
+        settings = [(f"{driver}.{key}", "") for driver in sorted(drivers) for key in _FILTER_KEYS[:3]]
+        settings += [(f"{driver}.required", "false") for driver in sorted(drivers)]
+        variables = {"GIT_CONFIG_COUNT": str(len(settings))}
+        for number, (key, value) in enumerate(settings):
+            variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        return variables
+
+
+def find_repository(workspace: Workspace, place: Place) -> Repository | None:
+    """The nearest repository that holds a place (a submodule before the one around it); None without one, or git."""
+    folder = place.absolute if os.path.isdir(place.absolute) else os.path.dirname(place.absolute)
+    top = git_top(folder)
+    program = find_program("git", outside=workspace.root)
+    return Repository(workspace, top, program) if top and program else None
+
+
+def require_repository(workspace: Workspace, place: Place) -> Repository:
+    """As `find_repository`, but having none is an error."""
+    if repository := find_repository(workspace, place):
+        return repository
+    if not find_program("git", outside=workspace.root):
+        raise ToolFailed("git is not installed", hint="project_files, search_content and read_file work without it")
+    raise NotFound(
+        f"{place.absolute} is not in a git repository",
+        hint="project_files, search_content and read_file work without git",
+    )
+
+
+def failure(top: str, command: str, errors: str) -> ToolFailed:
+    """Git's refusal, with what to do about the commonest."""
+    if "dubious ownership" in errors:
+        return ToolFailed(
+            f"git refuses to read {top}: it belongs to another user",
+            hint=f"if you trust it, run: git config --global --add safe.directory '{top}'",
+        )
+    reason = errors.removeprefix("fatal: ").splitlines()
+    return ToolFailed(f"git {command} failed: {reason[0] if reason else 'no reason given'}")
+
+
+def resolve_commit(repository: Repository, name: str) -> str | None:
+    """The full hash of the commit a ref names; None for `HEAD` before the first commit."""
+    odd = any(character <= " " or character == "\x7f" or "\ud800" <= character <= "\udfff" for character in name)
+    if not name or name.startswith("-") or odd:
+        raise InvalidArgument(f"{name!r} cannot be the name of a commit", hint="give a branch, tag or hash")
+    with repository.start("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") as running:
+        said = b"".join(running.blocks())
+        ended = running.ended()
+    if ended.code == 0:
+        return said.decode("ascii").strip()
+    if ended.errors:
+        raise failure(repository.top, "rev-parse", ended.errors)
+    if name == "HEAD":
+        return None
+    raise NotFound(f"no commit {name!r}", hint="vcs_log lists commits; branches and tags work too")

@@ -1,0 +1,181 @@
+"""Child programs: found by absolute path, started without a shell in a clean environment, ended on time."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO, Self
+
+from haversack.errors import ToolFailed
+
+BLOCK = 1 << 18
+_STDERR_KEPT = 8_192
+_KEPT_VARIABLES = (
+    "PATH", "HOME", "TZ", "TMPDIR", "XDG_CONFIG_HOME",
+    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a program may run, and how many bytes it may say."""
+
+    seconds: float = 30.0
+    max_bytes: int = 512_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended."""
+
+    code: int
+    errors: str
+
+
+def find_program(name: str, *, outside: str) -> str | None:
+    """The absolute path of a program, never one that lies under `outside`.
+
+    The interpreter's own folder comes first, where packages of a virtual environment put their programs.
+    """
+    suffix = ".exe" if sys.platform == "win32" else ""
+    folders = [os.path.dirname(sys.executable), *os.environ.get("PATH", os.defpath).split(os.pathsep)]
+    for folder in folders:
+        # A relative folder, or one in the workspace, would let the project choose what is run.
+        if not os.path.isabs(folder) or _is_under(folder, outside):
+            continue
+        candidate = os.path.join(folder, name + suffix)
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    return None
+
+
+def _is_under(folder: str, root: str) -> bool:
+    # A virtual environment kept inside its project is the user's own choice of interpreter.
+    if folder == os.path.dirname(sys.executable):
+        return False
+    return os.path.realpath(folder).startswith(os.path.join(root, ""))
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """The few variables a program needs to find its files, and nothing that changes what it does."""
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    return kept | {"LC_ALL": "C"} | extra
+
+
+class Running:
+    """A child program; as a context manager it is ended, with all it started, whatever happens."""
+
+    def __init__(
+        self,
+        command: Sequence[str | bytes],
+        *,
+        cwd: str,
+        environment: dict[str, str],
+        limits: Limits,
+        stdin: IO[bytes] | None = None,
+    ) -> None:
+        self.name = os.path.basename(os.fsdecode(command[0])).removesuffix(".exe")
+        self.limits = limits
+        self.timed_out = False
+        self._errors = bytearray()
+        try:
+            self._process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=stdin or subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolFailed(f"{self.name} cannot be started: {error.strerror}") from None
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._timer = threading.Timer(limits.seconds, self._expire)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        if self._process.poll() is None:
+            self._kill()
+        assert self._process.stdout and self._process.stderr
+        self._process.stdout.close()
+        self._process.wait()
+        self._listener.join(1)
+        self._process.stderr.close()
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        assert self._process.stdout
+        return self._process.stdout
+
+    def blocks(self) -> Iterator[bytes]:
+        """What the program says, as it says it; too much of it is an error."""
+        said = 0
+        descriptor = self.stdout.fileno()
+        while block := os.read(descriptor, BLOCK):
+            said += len(block)
+            if said > self.limits.max_bytes:
+                raise ToolFailed(
+                    f"{self.name} gave more than {self.limits.max_bytes // 1_000_000:,} MB",
+                    hint="narrow the question: a path, a longer pattern, fewer files",
+                )
+            yield block
+
+    def ended(self) -> Ended:
+        """How it ended, once it has; one that ran out of time is an error."""
+        code = self._process.wait()
+        self._timer.cancel()
+        self._listener.join(1)
+        if self.timed_out:
+            raise ToolFailed(
+                f"{self.name} did not finish within {self.limits.seconds:g} seconds and was stopped",
+                hint="narrow the question, or raise workspace.timeout_seconds",
+            )
+        return Ended(code, self._errors.decode("utf-8", "replace").strip())
+
+    def _listen(self) -> None:
+        # Errors are drained to the end, or a talkative program would block on a full pipe.
+        assert self._process.stderr
+        descriptor = self._process.stderr.fileno()
+        try:
+            while block := os.read(descriptor, 4_096):
+                self._errors += block[: _STDERR_KEPT - len(self._errors)]
+        except OSError:
+            return
+
+    def _expire(self) -> None:
+        self.timed_out = True
+        self._kill()
+
+    def _kill(self) -> None:
+        if sys.platform == "win32":
+            self._process.kill()
+            return
+        try:
+            # The program leads its own session, so its children go with it.
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+
+
+def records(blocks: Iterator[bytes], separator: bytes = b"\0") -> Iterator[bytes]:
+    """The pieces of a stream between separators; what follows the last separator, if anything, is a piece too."""
+    carried = b""
+    for block in blocks:
+        pieces = (carried + block).split(separator) if carried else block.split(separator)
+        carried = pieces.pop()
+        yield from pieces
+    if carried:
+        yield carried

@@ -1,0 +1,133 @@
+"""The root nothing escapes: where the workspace is, and what a path given by the reader stands for."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from haversack.config import WorkspaceSettings
+from haversack.errors import ConfigError, InvalidArgument, NotFound, OutsideRoot, SecretWithheld
+from haversack.workspace.programs import Limits
+from haversack.workspace.secrecy import looks_secret
+
+# Control characters would break a reply's lines; undecodable bytes (as lone surrogates) could not be sent at all.
+_UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SHOWN_BYTE = re.compile(r"\\x([0-9a-f]{2})")
+_ENGINES = ("auto", "rg", "python")
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A folder that may be looked into, and how."""
+
+    root: str
+    allow_secrets: bool = False
+    engine: str = "auto"
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path of the reader's, resolved: where it is, and what it is called from the root (`""` is the root)."""
+
+    absolute: str
+    relative: str
+
+
+def open_workspace(settings: WorkspaceSettings, folder: str) -> Workspace:
+    """The workspace of a working folder: the root set, else the git top level, else the folder itself."""
+    if settings.engine not in _ENGINES:
+        raise ConfigError(f"workspace.engine is {settings.engine!r}", hint=f"use one of {', '.join(_ENGINES)}")
+    chosen = os.path.realpath(os.path.expanduser(settings.root) if settings.root else folder)
+    if not os.path.isdir(chosen):
+        raise ConfigError(f"the workspace root {chosen} is not a folder", hint="set workspace.root to one")
+    root = chosen if settings.root else git_top(chosen) or chosen
+    limits = Limits(seconds=float(settings.timeout_seconds or 30))
+    return Workspace(root, settings.allow_secrets, settings.engine, limits)
+
+
+def git_top(folder: str) -> str | None:
+    """The nearest folder at or above `folder` that is a git work tree."""
+    for each in _upwards(folder):
+        marker = os.path.join(each, ".git")
+        if os.path.isfile(marker) or os.path.exists(os.path.join(marker, "HEAD")):
+            return each
+    return None
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def locate(workspace: Workspace, path: str) -> Place:
+    """What `path` stands for; one that leaves the root, or is not there, is an error."""
+    try:
+        usable = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise InvalidArgument(f"the path {path!r} holds a character no file name can have")
+    real = _resolved(workspace, path)
+    if not os.path.lexists(real) and (other := _from_shown(path)) != path:
+        real = _resolved(workspace, other)
+    try:
+        os.stat(real)
+    except OSError as error:
+        if os.path.islink(real):
+            raise NotFound(f"{path!r} is a link that leads nowhere", hint="project_files lists what is there") from None
+        if isinstance(error, PermissionError):
+            raise NotFound(f"{path!r} cannot be reached: {error.strerror}") from None
+        raise NotFound(f"no file or folder {path!r}", hint="project_files lists what is there") from None
+    return Place(real, relative_path(workspace.root, real))
+
+
+def locate_readable(workspace: Workspace, path: str) -> Place:
+    """As `locate`, and what looks like a secret is refused, under whatever name it was asked for."""
+    place = locate(workspace, path)
+    if not workspace.allow_secrets and (looks_secret(place.relative) or looks_secret(shown(os.path.normpath(path)))):
+        raise SecretWithheld(
+            f"{path!r} looks like a secret and is withheld",
+            hint="the user can allow it with workspace.allow_secrets = true",
+        )
+    return place
+
+
+def relative_path(root: str, absolute: str) -> str:
+    """The name of a path inside the root, as it is shown; `""` for the root itself."""
+    if absolute == root:
+        return ""
+    inside = absolute[len(os.path.join(root, "")) :]
+    return shown(inside.replace(os.sep, "/") if os.sep != "/" else inside)
+
+
+def shown(path: str) -> str:
+    r"""A path that can be printed on one line: what cannot is written as `\xNN` per byte, which `locate` reads back."""
+    if path.isascii() and path.isprintable():
+        return path
+    return _UNSHOWABLE.sub(
+        lambda found: "".join(f"\\x{byte:02x}" for byte in found[0].encode("utf-8", "surrogateescape")), path
+    )
+
+
+def _from_shown(path: str) -> str:
+    raw = _SHOWN_BYTE.sub(lambda found: bytes([int(found[1], 16)]).decode("utf-8", "surrogateescape"), path)
+    return raw.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+
+
+def _resolved(workspace: Workspace, path: str) -> str:
+    real = os.path.realpath(os.path.join(workspace.root, path))
+    if not inside(workspace.root, real):
+        raise OutsideRoot(
+            f"{path!r} leads outside the workspace root {workspace.root}", hint="give a path inside the root"
+        )
+    return real
+
+
+def inside(root: str, absolute: str) -> bool:
+    """Whether a resolved path is the root or lies under it."""
+    return absolute == root or absolute.startswith(os.path.join(root, ""))

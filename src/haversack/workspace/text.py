@@ -1,0 +1,115 @@
+"""Text in files: encodings, what is binary, and lines too long to show whole."""
+
+import codecs
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from haversack.errors import InvalidArgument, NotFound
+
+LINE_CAP = 1_000
+"""Characters of one line that are shown."""
+SNIFFED = 8_000
+"""Bytes at the start of a file that decide whether it is binary: one NUL among them, as git has it."""
+BLOCK = 1 << 20
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_UTF32_BOMS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+# Windows-1252 leaves five bytes without a meaning; they stand for themselves, so that any bytes can be read.
+_WESTERN = "".join(
+    bytes([byte]).decode("cp1252") if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D) else chr(byte) for byte in range(256)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line, or the part of it that is shown: `text` begins `start` characters into a line of `length` characters."""
+
+    number: int
+    text: str
+    length: int
+    start: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.text) < self.length
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """What the first bytes of a file tell: its encoding if they say, how many bytes mark it, whether it is binary."""
+
+    encoding: str
+    mark: int
+    is_binary: bool
+
+
+def sniff(beginning: bytes) -> Sniffed:
+    """The kind of content a file's first bytes promise."""
+    if not beginning.startswith(_UTF32_BOMS):
+        for mark, encoding in _BOMS:
+            if beginning.startswith(mark):
+                return Sniffed(encoding, len(mark), False)
+    return Sniffed("", 0, b"\0" in beginning[:SNIFFED])
+
+
+def decode_line(raw: bytes) -> str:
+    """A line as text: UTF-8 when it is that, else Windows-1252."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return codecs.charmap_decode(raw, "strict", _WESTERN)[0]
+
+
+def cut_line(number: int, text: str, *, match_at: int = 0) -> Line:
+    """A line that can be shown: at most LINE_CAP characters, around the match when it lies further on."""
+    if len(text) <= LINE_CAP:
+        return Line(number, text, len(text))
+    start = 0 if match_at < LINE_CAP * 3 // 4 else min(match_at - LINE_CAP // 4, len(text) - LINE_CAP)
+    return Line(number, text[start : start + LINE_CAP], len(text), start)
+
+
+def open_regular(absolute: str, name: str) -> int:
+    """A descriptor of a regular file; a pipe or a device is an error, and is never waited for."""
+    if os.path.isdir(absolute):
+        raise InvalidArgument(f"{name!r} is a folder", hint="project_files lists its files")
+    try:
+        if not stat.S_ISREG(os.stat(absolute).st_mode):
+            raise InvalidArgument(f"{name!r} is {special_kind(os.stat(absolute).st_mode)}, not a file")
+        # It could have become a pipe since: without waiting, opening it is harmless.
+        descriptor = os.open(absolute, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except PermissionError:
+        raise NotFound(f"{name!r} may not be read", hint="its permissions refuse it to this user") from None
+    except OSError as error:
+        raise NotFound(f"{name!r} cannot be opened: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidArgument(f"{name!r} is not a regular file")
+    return descriptor
+
+
+def special_kind(mode: int) -> str:
+    """What a path is that is neither a file nor a folder."""
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"
+
+
+def blocks_of(descriptor: int) -> Iterator[bytes]:
+    """The bytes of an open file."""
+    while block := os.read(descriptor, BLOCK):
+        yield block
+
+
+def as_utf8(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Blocks of UTF-16 as UTF-8; others as they are."""
+    if not encoding.startswith("utf-16"):
+        yield from blocks
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for block in blocks:
+        yield decoder.decode(block).encode()
+    yield decoder.decode(b"", True).encode()
