@@ -1,6 +1,7 @@
 """The composition root: builds the rooms once, each when it is first needed."""
 
 import os
+import threading
 from collections.abc import Callable
 from functools import cached_property
 
@@ -8,18 +9,32 @@ from haversack.config import Config, load
 from haversack.memory.room import Memory, microseconds_now
 from haversack.store.database import Database
 from haversack.tokens import Profile, profile_named
+from haversack.worklog.ledger import Ledger
+from haversack.worklog.log import WorkLog
 from haversack.worklog.stash import Stash
 
 
 class App:
-    """Everything a tool may use, for one store and one working directory."""
+    """Everything a tool may use, for one store and one working directory.
+
+    A process that answers one agent for long has an account of its own (`own_account`) unless it was given one;
+    a single command has none unless it was given one, so that asking twice gives the same answer.
+    """
 
     def __init__(
-        self, config: Config | None = None, *, directory: str | None = None, now: Callable[[], int] = microseconds_now
+        self,
+        config: Config | None = None,
+        *,
+        directory: str | None = None,
+        now: Callable[[], int] = microseconds_now,
+        own_account: bool = False,
     ) -> None:
         self.config = config or load()
         self.directory = directory or os.getcwd()
         self.now = now
+        self._own_account = own_account
+        self._account = self.config.budget.account
+        self._opening = threading.Lock()
 
     @cached_property
     def database(self) -> Database:
@@ -32,6 +47,22 @@ class App:
     @cached_property
     def stash(self) -> Stash:
         return Stash(self.database, self.config.stash, self.now)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return Ledger(self.database, self.config.budget, self.now)
+
+    @cached_property
+    def log(self) -> WorkLog:
+        return WorkLog(self.ledger, self.stash, self.profile)
+
+    @property
+    def account(self) -> str:
+        """The handle of the budget account in force; empty when calls are not debited."""
+        if self._own_account and not self._account:
+            with self._opening:
+                self._account = self._account or self.ledger.open().handle
+        return self._account
 
     @cached_property
     def profile(self) -> Profile:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from haversack.errors import ConfigError
-from haversack.values import fields, replace, record
+from haversack.values import fields, record, replace
 
 CONFIG_FILE = "config.toml"
 STORE_FILE = "haversack.db"
@@ -47,6 +47,7 @@ class BudgetSettings:
     warning: int = 20_000
     critical: int = 10_000
     overrides: Mapping[str, int] = NO_OVERRIDES
+    account: str = ""
 
 
 @record
@@ -126,6 +127,8 @@ def load(environ: Mapping[str, str] | None = None) -> Config:
                 changes[setting] = _convert(text, getattr(section, setting), variable)
         if changes:
             config = replace(config, **{name: replace(section, **changes)})
+    if account := environ.get("HAVERSACK_BUDGET"):
+        config = replace(config, budget=replace(config.budget, account=account))
     return config
 
 

@@ -81,10 +81,10 @@ def _contents(held: Any) -> tuple[Any, ...]:
     return tuple(getattr(held, name) for name in held.__slots__)
 
 
-def _equal(held: Any, other: object) -> bool:
+def _equal(held: Any, other: object) -> Any:
     if type(held) is not type(other):
         return NotImplemented
-    return bool(_contents(held) == _contents(other))
+    return _contents(held) == _contents(other)
 
 
 def _hash(held: Any) -> int:

@@ -45,14 +45,18 @@ def _run(typed: list[str]) -> int:
     if typed[0] in ("-V", "--version", "version"):
         terminal.show(f"haversack {__version__}")
         return EXIT_DONE
-    name, rest = typed[0], typed[1:]
-    if name in COMMAND_BY_NAME:
-        return _run_tool(COMMAND_BY_NAME[name], rest)
-    if name in HOUSEKEEPING:
-        from haversack.cli import housekeeping
+    # The commands of a room are two words: `haversack sdd status`.
+    for words in (2, 1):
+        name, rest = " ".join(typed[:words]), typed[words:]
+        if name in COMMAND_BY_NAME:
+            return _run_tool(COMMAND_BY_NAME[name], rest)
+        if name in HOUSEKEEPING:
+            from haversack.cli import housekeeping
 
-        return housekeeping.run(name, rest)
-    return _unknown(name)
+            return housekeeping.run(name, rest)
+    if any(known.startswith(f"{typed[0]} ") for known in COMMAND_BY_NAME):
+        return _group(typed)
+    return _unknown(typed[0])
 
 
 def _run_tool(command: Command, typed: list[str]) -> int:
@@ -85,8 +89,7 @@ def _run_tool(command: Command, typed: list[str]) -> int:
     else:
         terminal.show(reply.text)
     if command.paste and not parsed.json:
-        left = f"; {reply.left.items} left out, ~{reply.left.price:,} tokens: haversack more {reply.left.key}" if reply.left else ""
-        terminal.say(f"{reply.shown} of {reply.total} memories, ~{reply.tokens:,} tokens{left}")
+        terminal.say(terminal.tally(reply, "memories"))
     return EXIT_DONE
 
 
@@ -111,7 +114,9 @@ def _write(path: str, text: str) -> None:
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             file.write(text if text.endswith("\n") else text + "\n")
     except OSError as error:
-        raise InvalidArgument(f"{path} cannot be written: {error.strerror}", hint="choose another file for -o") from None
+        raise InvalidArgument(
+            f"{path} cannot be written: {error.strerror}", hint="choose another file for -o"
+        ) from None
 
 
 def overview() -> str:
@@ -138,6 +143,20 @@ def overview() -> str:
         "  haversack context-pack --project thesis --tokens 2000 -o context.md",
     ]
     return "\n".join(lines)
+
+
+def _group(typed: list[str]) -> int:
+    """What a room's commands are, when its name was typed alone or with a word it does not know."""
+    from haversack.tools.registry import tools
+
+    commands = [command for command in COMMANDS if command.name.startswith(f"{typed[0]} ")]
+    width = max(len(command.name) for command in commands) + 2
+    asked = len(typed) == 1 or typed[1] in ("-h", "--help")
+    if not asked:
+        terminal.say(f"haversack: no command {' '.join(typed[:2])!r}")
+    listed = [f"  {command.name.ljust(width)}{tools()[command.tool].about.split('. ')[0]}" for command in commands]
+    (terminal.show if asked else terminal.say)("\n".join(listed))
+    return EXIT_DONE if asked and len(typed) > 1 else EXIT_USAGE
 
 
 def _unknown(name: str) -> int:

@@ -28,7 +28,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "save", "mem_save",
         examples=(
-            'haversack save --title "Tokens rotate hourly" --content "We chose JWT with RS256" --kind decision --tag auth',
+            'haversack save --title "Tokens rotate hourly" --content "We chose RS256" --kind decision --tag auth',
             'git log -3 | haversack save --title "Recent work" --content -',
         ),
     ),

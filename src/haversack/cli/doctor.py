@@ -4,9 +4,12 @@ import os
 import stat
 from collections.abc import Callable
 
+from haversack.app import App
 from haversack.cli import terminal
 from haversack.config import Config, load
 from haversack.errors import HaversackError
+from haversack.memory.indexing import rebuild_index
+from haversack.store import health
 from haversack.values import asdict, record
 
 
@@ -50,6 +53,46 @@ def examine(*, mend: bool = False) -> list[Finding]:
 
 
 def _sqlite() -> Finding:
-    import apsw  # noqa: F401
+    return Finding("SQLite", True, health.sqlite_version())
 
-    return Finding("SQLite", True, "")
+
+def _home(config: Config) -> Finding:
+    if not os.path.isdir(config.home):
+        return Finding("home", True, f"{config.home} does not exist yet; the first save makes it")
+    if not os.access(config.home, os.W_OK | os.X_OK):
+        remedy = f"run `chmod u+rwx {config.home}`, or set HAVERSACK_HOME to a folder of yours"
+        return Finding("home", False, f"{config.home} cannot be written", remedy)
+    return Finding("home", True, "it can be written")
+
+
+def _store_file(config: Config) -> Finding:
+    path = config.store_path
+    if not os.path.exists(path):
+        return Finding("store", True, "there is none yet; the first save makes it")
+    if not os.access(path, os.R_OK | os.W_OK):
+        return Finding("store", False, f"{path} cannot be written", f"run `chmod u+rw {path}`")
+    if os.name == "posix" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
+        return Finding("store", False, f"{path} can be read by others", f"run `chmod 600 {path}`")
+    return Finding("store", True, f"{path}, {os.path.getsize(path):,} bytes, yours alone")
+
+
+def _store(config: Config, *, mend: bool) -> list[Finding]:
+    try:
+        state = health.examine(config.store_path)
+    except HaversackError as error:
+        remedy = "restore a backup, or move the file away and import an export; the file was not changed"
+        return [Finding("integrity", False, error.message, error.hint if error.code == "store_too_new" else remedy)]
+    seen = state.integrity if state.is_sound else f"{state.integrity}; {state.foreign_keys} broken references"
+    remedy = "" if state.is_sound else "export what can be read (`haversack export`), then import it into a new home"
+    findings = [
+        Finding("schema", True, f"version {state.version}"),
+        Finding("integrity", state.is_sound, seen, remedy),
+    ]
+    if not state.index:
+        return [*findings, Finding("search index", True, "it agrees with the store")]
+    if not mend:
+        return [*findings, Finding("search index", False, state.index, "run `haversack doctor --mend`")]
+    app = App(config)
+    count = rebuild_index(app.memory)
+    app.close()
+    return [*findings, Finding("search index", True, f"rebuilt for {count:,} observations")]

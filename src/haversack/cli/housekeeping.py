@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
 
 from haversack.app import App
 from haversack.cli import terminal
@@ -95,7 +96,7 @@ def _import(typed: list[str]) -> int:
     app = App()
     progress = _Progress("lines")
 
-    def counted(lines):  # type: ignore[no-untyped-def]
+    def counted(lines: Iterable[str]) -> Iterator[str]:
         for line in lines:
             progress.step()
             yield line

@@ -3,6 +3,10 @@
 import os
 import re
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from haversack.tools.fitting import Reply
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOOTER = re.compile(r"^(📏|⚡|Showing \d+ of |\[Budget )")
@@ -39,6 +43,14 @@ def show(text: str) -> None:
 def say(text: str) -> None:
     """Tell the person something beside the output."""
     sys.stderr.write(neutralised(text) + "\n")
+
+
+def tally(reply: "Reply", noun: str) -> str:
+    """What a reply holds and what it left out, for replies that are pasted without their footer."""
+    said = f"{reply.shown} of {reply.total} {noun}, ~{reply.tokens:,} tokens"
+    if reply.left is None:
+        return said
+    return f"{said}; {reply.left.items} left out, ~{reply.left.price:,} tokens: haversack more {reply.left.key}"
 
 
 def neutralised(text: str) -> str:

@@ -65,7 +65,7 @@ def _property(parameter: Parameter) -> Json:
 
 def _bounds(parameter: Parameter) -> Json:
     """The bounds a caller could run into without knowing them."""
-    if parameter.range is None:
+    if parameter.range is None or parameter.name in _EXPLAINED:
         return {}
     bounds: Json = {}
     if parameter.kind == "number" or parameter.range.least > 1:

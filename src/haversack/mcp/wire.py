@@ -5,14 +5,21 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
+from haversack.values import record
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
 UNSUPPORTED_VERSION = -32022
 
+Json = dict[str, object]
 RequestId = str | int
+
+_EDGE = 512
+"""How much of both ends of a giant line is kept, to find its id."""
 
 
 class ProtocolError(Exception):
@@ -23,6 +30,28 @@ class ProtocolError(Exception):
         self.code = code
         self.message = message
         self.data = data
+
+
+@record
+class Giant:
+    """A line over the limit, of which only the ends were kept."""
+
+    head: bytes
+    tail: bytes
+
+    def request_id(self) -> RequestId | None:
+        """The request's id, where an end of the line shows it, so that its sender need not wait for ever."""
+        import re
+
+        value = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]*")\s*'
+        first = re.match(rb'\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,)*\s*' + value + b",", self.head)
+        last = re.search(rb'\}\s*,(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*' + value + rb"\}\s*$", self.tail)
+        found = first or last
+        try:
+            identifier: RequestId | None = json.loads(found[1]) if found else None
+        except ValueError:
+            return None
+        return identifier
 
 
 def _no_constant(name: str) -> None:
@@ -38,7 +67,7 @@ def parse(line: bytes) -> Any:
     try:
         return _decoder.decode(line.decode("utf-8-sig").strip())
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(PARSE_ERROR, f"not JSON: {str(error)[:200] or 'nested too deeply'}") from None
+        raise ProtocolError(PARSE_ERROR, f"not JSON: {str(error)[:200]}") from None
 
 
 def response(request_id: RequestId, result: Mapping[str, object]) -> str:
@@ -48,7 +77,7 @@ def response(request_id: RequestId, result: Mapping[str, object]) -> str:
 
 def failure(request_id: RequestId | None, error: ProtocolError) -> str:
     """The line that refuses a message; the id is null where none could be read."""
-    body: dict[str, object] = {"code": error.code, "message": error.message}
+    body: Json = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data
     return f'{{"jsonrpc":"2.0","id":{_identifier(request_id)},"error":{_valid(_encode(body))}}}'
@@ -65,7 +94,7 @@ def _identifier(request_id: RequestId | None) -> str:
 
 
 def _valid(text: str) -> str:
-    """The text with lone surrogates replaced: strict clients refuse a line that holds one, in any spelling."""
+    """The text with lone surrogates replaced: strict clients refuse a line that holds one, however it is spelt."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -74,21 +103,21 @@ def _valid(text: str) -> str:
 
 
 class Lines:
-    """The lines of a stream; one longer than the limit comes as `None`, without being held in memory."""
+    """The lines of a stream; one over the limit comes as a `Giant`."""
 
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self._stream = stream
         self._limit = limit
 
-    def __iter__(self) -> Iterator[bytes | None]:
+    def __iter__(self) -> Iterator[bytes | Giant]:
         while line := self._stream.readline(self._limit + 1):
-            if len(line) <= self._limit or line.endswith(b"\n"):
-                yield line
-                continue
-            while rest := self._stream.readline(self._limit + 1):
-                if rest.endswith(b"\n"):
-                    break
-            yield None
+            yield line if len(line) <= self._limit else self._giant(line)
+
+    def _giant(self, line: bytes) -> Giant:
+        head, tail = line[:_EDGE], line[-_EDGE:]
+        while not line.endswith(b"\n") and (line := self._stream.readline(_EDGE * 128)):
+            tail = (tail + line)[-_EDGE:]
+        return Giant(head, tail)
 
 
 class Output:
@@ -101,11 +130,12 @@ class Output:
 
     def write(self, line: str) -> None:
         """Write a line at once; after the reader has gone this does nothing."""
+        content = line.encode() + b"\n"
         with self._lock:
             if self.closed:
                 return
             try:
-                self._stream.write(line.encode() + b"\n")
+                self._stream.write(content)
                 self._stream.flush()
             except (OSError, ValueError):
                 self.closed = True

@@ -1,7 +1,6 @@
 """Passive capture: the learnings a text lists, each saved as an observation of its own."""
 
 from haversack.memory.capture import find_learnings
-
 from haversack.memory.checks import MAX_TITLE, check_line, check_text
 from haversack.memory.room import Memory
 from haversack.memory.saving import Draft, Saved, save

@@ -6,7 +6,7 @@ from haversack.memory.saving import Draft, Saved, save
 from haversack.memory.times import DAY
 from haversack.store import observations, search
 from haversack.store.records import Filters, Observation
-from haversack.values import replace, record
+from haversack.values import record, replace
 
 CANDIDATES = 500
 

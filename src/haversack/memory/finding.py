@@ -12,7 +12,7 @@ from haversack.memory.times import parse_moment
 from haversack.store import observations, relations
 from haversack.store import search as index
 from haversack.store.records import Filters, Observation
-from haversack.values import replace, record
+from haversack.values import record, replace
 
 RANKED = 1_000
 """How many matches are put in order; those beyond follow by age."""

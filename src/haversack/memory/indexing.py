@@ -1,5 +1,6 @@
 """Which words an observation is found under."""
 
+from haversack.memory.room import Memory
 from haversack.memory.words import index_text
 from haversack.store import observations, search
 from haversack.store.database import Writer
@@ -25,12 +26,11 @@ def index(tx: Writer, identifier: int) -> None:
     )
 
 
-def reindex_everything(tx: Writer) -> int:
+def rebuild_index(memory: Memory) -> int:
     """Build the whole index anew and say how many observations it holds."""
-    tx.run("DELETE FROM search_index")
-    indexed = 0
-    for observation in observations.everything(tx):
-        if observation.deleted_at is None:
-            index(tx, observation.id)
-            indexed += 1
-    return indexed
+    with memory.database.write() as tx:
+        search.clear(tx)
+        live = [found.id for found in observations.everything(tx) if found.deleted_at is None]
+        for identifier in live:
+            index(tx, identifier)
+    return len(live)

@@ -1,9 +1,8 @@
 """One progress document per project: JSON, stored whole, with every earlier text kept."""
 
-from haversack.memory.redaction import redact_json
-
 from haversack.errors import InvalidArgument
 from haversack.memory.projects import project_key
+from haversack.memory.redaction import redact_json
 from haversack.memory.room import Memory
 from haversack.memory.saving import Draft, Saved, save
 from haversack.store import observations

@@ -20,7 +20,7 @@ from haversack.memory.words import (
     spell_names,
     symbol_word,
 )
-from haversack.values import replace, record
+from haversack.values import record, replace
 
 Kind = Literal["word", "phrase", "prefix", "identifier"]
 Mode = Literal["any", "all"]

@@ -1,10 +1,9 @@
 """Relations between observations, and the graph they make."""
 
-from haversack.memory.redaction import redact
-
 from haversack.errors import InvalidArgument, NotFound
 from haversack.memory.checks import RELATION_TYPES, check_fraction, check_member, check_optional_text
 from haversack.memory.editing import get
+from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
 from haversack.store import observations, relations
 from haversack.store.records import Observation, Relation

@@ -5,9 +5,6 @@ from hashlib import blake2b
 from typing import Literal
 from unicodedata import normalize
 
-from haversack.memory.redaction import redact
-from haversack.memory.topics import suggest_topic_key
-
 from haversack.errors import NotFound
 from haversack.memory import indexing, sessions
 from haversack.memory.checks import (
@@ -22,13 +19,15 @@ from haversack.memory.checks import (
     check_text,
 )
 from haversack.memory.projects import project_key
+from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
+from haversack.memory.topics import suggest_topic_key
 from haversack.store import observations, relations
 from haversack.store.database import Writer
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Relation
 from haversack.tokens import count_tokens, utf8_length
-from haversack.values import replace, record
+from haversack.values import record, replace
 
 MINUTE = 60_000_000
 

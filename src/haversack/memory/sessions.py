@@ -2,11 +2,10 @@
 
 import os
 
-from haversack.memory.redaction import redact
-
 from haversack.errors import Conflict, NotFound
 from haversack.memory.checks import MAX_NAME, check_line, check_optional_text, check_text
 from haversack.memory.projects import project_key
+from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
 from haversack.memory.times import DAY
 from haversack.store import observations

@@ -67,7 +67,8 @@ def import_(memory: Memory, lines: Iterable[str]) -> Imported:
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
                 raise InvalidArgument(
-                    f"line {number} cannot be imported: {reason}", hint="nothing was imported; mend the line and try again"
+                    f"line {number} cannot be imported: {reason}",
+                    hint="nothing was imported; mend the line and try again",
                 ) from None
     return Imported(**outcomes)
 
@@ -157,7 +158,9 @@ class _Reading:
 
 def _texts(observation: Observation) -> tuple[object, ...]:
     return tuple(
-        value for name, value in asdict(observation).items() if name not in {"id", "position", "access_count", "last_accessed_at"}
+        value
+        for name, value in asdict(observation).items()
+        if name not in {"id", "position", "access_count", "last_accessed_at"}
     )
 
 

@@ -10,7 +10,7 @@ LONGEST_TEXT = 1_000_000
 NOTHING = frozenset({"", "-", "none", "n/a", "na", "nothing", "not applicable", "no"})
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_HEADING = re.compile(r"(#{1,6})(?:[ \t]+|$)(.*?)(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r"(#{1,6})(?:[ \t]+|$)(.*)")
 _MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?")
 
 
@@ -126,7 +126,12 @@ def demote(text: str, below: int) -> str:
 def heading(line: Line) -> tuple[int, str] | None:
     """The level and title of a heading line; None for any other."""
     found = None if line.code else _HEADING.match(line.text)
-    return (len(found[1]), found[2]) if found else None
+    if not found:
+        return None
+    title = found[2].strip()
+    bare = title.rstrip("#")
+    closed = not bare or bare[-1] in " \t"
+    return len(found[1]), bare.rstrip() if closed else title
 
 
 def sections(text: str) -> tuple[Section, ...]:
@@ -187,8 +192,25 @@ def replace_lines(text: str, replacements: Mapping[int, str]) -> str:
 
 
 def without_code_spans(text: str) -> str:
-    """`text` with what stands between backticks blanked out."""
-    return re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", lambda found: " " * len(found[0]), text)
+    """`text` with what stands between backticks, as many on both sides, blanked out."""
+    runs = [found.span() for found in re.finditer("`+", text)]
+    ends: dict[int, list[int]] = {}
+    for place in reversed(range(len(runs))):
+        ends.setdefault(runs[place][1] - runs[place][0], []).append(place)
+    pieces: list[str] = []
+    done = place = 0
+    while place < len(runs):
+        start, inner = runs[place]
+        same = ends[inner - start]
+        while same and same[-1] <= place:
+            same.pop()
+        if not same:
+            place += 1
+            continue
+        end = runs[same[-1]][1]
+        pieces += (text[done:start], " " * (end - start))
+        done, place = end, same[-1] + 1
+    return "".join((*pieces, text[done:]))
 
 
 def is_nothing(text: str) -> bool:

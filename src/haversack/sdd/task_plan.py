@@ -24,12 +24,10 @@ _FOLLOWS = re.compile(
     r"\b(?:requires|needs|after)\b[*_: \t]*(?P<what>(?:TASK[-_ ]?|(?-i:T)-?)\d[^.;)\n]*)", re.IGNORECASE
 )
 _BARE = re.compile(r"\s*#?\d{1,4}(?:\s*(?:,|and|&)\s*#?\d{1,4})*\s*")
-_FORWARD = re.compile(r"-+\.?-*>+|=+>|→|⇒")
-_BACKWARD = re.compile(r"<-+|<=+|←|⇐")
-_NEEDING_LINE = re.compile(
-    r"^\W*(?P<task>[^:]*?)\s*(?::|\bdepends?\s+on\b|\brequires\b|\bneeds\b|\bafter\b)(?P<what>.*)$",
-    re.IGNORECASE,
-)
+_FORWARD = re.compile(r"-{1,10}(?:\.-{1,5})?>|={1,5}>|→|⇒")
+_BACKWARD = re.compile(r"<-{1,10}|←")
+_SAYS_NEEDS = re.compile(r"[\s*_`\])]{0,9}(?::|depends?\s+on\b|requires\b|needs\b|after\b)", re.IGNORECASE)
+MOST_CIRCLES = 20
 _WAVE = re.compile(r"\bwave\s*#?(?P<number>\d{1,4})\b", re.IGNORECASE)
 
 
@@ -89,10 +87,10 @@ def graph_needs(text: str, first_line: int = 1) -> Iterator[tuple[str, str, int]
                     yield from ((task, needed, number) for task in second for needed in first)
                 break
         else:
-            found = _NEEDING_LINE.match(line)
-            subjects = task_ids(found["task"]) if found else ()
-            if found and len(subjects) == 1:
-                yield from ((subjects[0], needed, number) for needed in task_ids(found["what"]))
+            task = TASKS.mention.search(line)
+            says = None if task is None or task["reach"] else _SAYS_NEEDS.match(line, task.end())
+            if task and says:
+                yield from ((TASKS.name(task), needed, number) for needed in task_ids(line[says.end() :]))
 
 
 def assignments_in(text: str, first_line: int = 1) -> tuple[Assignment, ...]:
@@ -112,29 +110,24 @@ def assignments_in(text: str, first_line: int = 1) -> tuple[Assignment, ...]:
 
 def compute_waves(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
     """Tasks grouped so that each comes after all it needs; those in or behind a circle are in no wave."""
-    pending = {task.id: set(task.needs) for task in tasks}
-    known = set(pending)
-    pending = {name: needs & known for name, needs in pending.items()}
-    waves: list[tuple[str, ...]] = []
-    while ready := tuple(name for name, needs in pending.items() if not needs):
-        waves.append(ready)
-        done = set(ready)
-        pending = {name: needs - done for name, needs in pending.items() if name not in done}
-    return tuple(waves)
+    return tuple(_layers({task.id: set(task.needs) for task in tasks}))
 
 
 def circles(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
-    """Tasks that need each other in a circle, each circle once, from its first task in order of ids."""
+    """Tasks that need each other in a circle, none in two circles, each from its lowest id; 20 at most."""
     needs = {task.id: set(task.needs) for task in tasks}
     found: list[tuple[str, ...]] = []
-    while knotted := _knotted(needs):
-        trail = [min(knotted)]
-        while (following := min(knotted[trail[-1]])) not in trail:
-            trail.append(following)
-        circle = trail[trail.index(following) :]
+    while len(found) < MOST_CIRCLES and (knotted := _knotted(needs)):
+        name = min(knotted)
+        trail: dict[str, None] = {}
+        while name not in trail:
+            trail[name] = None
+            name = min(knotted[name])
+        walked = list(trail)
+        circle = walked[walked.index(name) :]
         start = circle.index(min(circle))
         found.append((*circle[start:], *circle[:start]))
-        needs = {name: wanted - set(circle) for name, wanted in knotted.items() if name not in circle}
+        needs = {name: wanted for name, wanted in knotted.items() if name not in set(circle)}
     return tuple(found)
 
 
@@ -184,11 +177,31 @@ def _with_needs(
 
 
 def _knotted(needs: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """What is left when tasks that need nothing, and tasks that nothing needs, are taken away in turn."""
-    left = {name: wanted & needs.keys() for name, wanted in needs.items()}
-    while True:
-        wanted_by_some = set().union(*left.values()) if left else set()
-        kept = {name for name, wanted in left.items() if wanted and name in wanted_by_some}
-        if len(kept) == len(left):
-            return left
-        left = {name: wanted & kept for name, wanted in left.items() if name in kept}
+    """What is left without the tasks that come before every circle and those that come after all of them."""
+    placed = {name for layer in _layers(needs) for name in layer}
+    left = {name: (wanted & needs.keys()) - placed for name, wanted in needs.items() if name not in placed}
+    wanted_by: dict[str, set[str]] = {name: set() for name in left}
+    for name, wanted in left.items():
+        for each in wanted:
+            wanted_by[each].add(name)
+    last = {name for layer in _layers(wanted_by) for name in layer}
+    return {name: wanted - last for name, wanted in left.items() if name not in last}
+
+
+def _layers(needs: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
+    """The names in layers, each after all it needs; needs outside the mapping do not count."""
+    missing = {name: len(wanted & needs.keys()) for name, wanted in needs.items()}
+    wanted_by: dict[str, list[str]] = {}
+    for name, wanted in needs.items():
+        for each in wanted:
+            wanted_by.setdefault(each, []).append(name)
+    order = {name: place for place, name in enumerate(needs)}
+    ready = [name for name, count in missing.items() if not count]
+    while ready:
+        yield tuple(ready)
+        freed: list[str] = []
+        for name in ready:
+            for waiting in wanted_by.get(name, ()):
+                missing[waiting] -= 1
+                freed += [waiting] if not missing[waiting] else []
+        ready = sorted(freed, key=order.__getitem__)

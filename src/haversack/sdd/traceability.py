@@ -30,7 +30,7 @@ Severity = Literal["error", "warning"]
 
 _PLACEHOLDER = re.compile(
     r"\b(?:TBD|tbd|TBC|TODO|FIXME|XXX)\b|\?{3,}|\b[Tt]o be (?:determined|decided|defined|confirmed)\b"
-    r"|\[(?:insert|fill in|your)\b[^\]]*\]|\b[Ll]orem ipsum\b"
+    r"|\[(?:insert|fill in|your)\b[^\]\n]{0,80}\]|\b[Ll]orem ipsum\b"
 )
 
 

@@ -4,7 +4,8 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import apsw
@@ -13,6 +14,8 @@ from haversack.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, Sto
 from haversack.store import schema
 
 BUSY_TIMEOUT_MS = 30_000
+MEMORY = ":memory:"
+"""The path of a store that lives and dies with its `Database`."""
 
 Value = str | int | float | bytes | None
 Row = tuple[Any, ...]
@@ -52,18 +55,22 @@ class Writer(Reader):
 
 
 class Database:
-    """A SQLite file; every thread has its own connection, each with the same settings."""
+    """A SQLite file; every thread has its own connection, each with the same settings.
+
+    A store in memory has one connection, which threads use in turn.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._local = threading.local()
+        self._turn: AbstractContextManager[object] = threading.RLock() if path == MEMORY else nullcontext()
+        self._local = self._unconnected()
         self._opened: list[apsw.Connection] = []
         self._opening = threading.Lock()
 
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """Read from one snapshot, whatever others write meanwhile; inside a write, from that transaction."""
-        with translated(self.path):
+        with translated(self.path), self._turn:
             connection = self._connection()
             if connection.in_transaction:
                 yield Reader(connection)
@@ -77,7 +84,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Writer]:
         """One transaction that took the write lock at its start; joined when the thread is already in one."""
-        with translated(self.path):
+        with translated(self.path), self._turn:
             connection = self._connection()
             if connection.in_transaction:
                 yield Writer(connection)
@@ -96,7 +103,10 @@ class Database:
             for connection in self._opened:
                 connection.close()
             self._opened.clear()
-            self._local = threading.local()
+            self._local = self._unconnected()
+
+    def _unconnected(self) -> threading.local | SimpleNamespace:
+        return SimpleNamespace() if self.path == MEMORY else threading.local()
 
     def _connection(self) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
@@ -115,7 +125,7 @@ def connect(path: str) -> apsw.Connection:
     connection = apsw.Connection(path)
     # The timeout comes first: the statements below need locks themselves when several processes start at once.
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-    if connection.pragma("journal_mode") != "wal":
+    if connection.pragma("journal_mode") not in {"wal", "memory"}:
         _switch_to_wal(connection)
     connection.execute(
         "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000"
@@ -124,6 +134,8 @@ def connect(path: str) -> apsw.Connection:
 
 
 def _create_private(path: str) -> None:
+    if path == MEMORY:
+        return
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -71,7 +71,8 @@ def insert(tx: Writer, new: NewObservation) -> int:
         (
             new.uid, new.session_id, new.kind, new.title, new.content, "\n".join(new.tags), new.importance,
             new.tool_name, new.project, new.project_key, new.scope, new.topic_key, new.namespace, new.status,
-            new.verification, int(new.pinned), new.content_hash, new.bytes, new.units, new.created_at, new.created_at, new.created_at,
+            new.verification, int(new.pinned), new.content_hash, new.bytes, new.units, new.created_at,
+            new.created_at, new.created_at,
         ),
     )  # fmt: skip
     _tag(tx, identifier, new.tags)
@@ -268,7 +269,13 @@ def put_revision(tx: Writer, revision: Revision) -> bool:
 def revisions(tx: Reader, identifier: int) -> list[Revision]:
     """Every earlier text of an observation, the newest first."""
     rows = tx.rows("SELECT * FROM revisions WHERE observation_id = ? ORDER BY revision DESC", (identifier,))
-    return [Revision(*(_split(cell) if at == _REVISION_TAGS else cell for at, cell in enumerate(row))) for row in rows]
+    return [_revision(row) for row in rows]
+
+
+def _revision(row: Row) -> Revision:
+    cells: list[Any] = list(row)
+    cells[_REVISION_TAGS] = _split(cells[_REVISION_TAGS])
+    return Revision(*cells)
 
 
 @record

@@ -104,3 +104,57 @@ class Filters:
     since: int | None = None
     until: int | None = None
     deleted: bool = False
+
+
+@record
+class Account:
+    """A budget account: what it may use, tier by tier, and what is used.
+
+    `server` is what the program measured of its own share of the system prompt, `system` what callers declared
+    beside it. `leased` is held by open leases; `uses` is the clock of the work log's least recent use.
+    """
+
+    handle: str
+    parent: str | None
+    total: int
+    system_limit: int
+    history_limit: int
+    tool_results_limit: int
+    user_limit: int
+    reserve: int
+    warning: int
+    critical: int
+    server: int
+    system: int
+    history: int
+    tool_results: int
+    user: int
+    leased: int
+    entries: int
+    evicted: int
+    uses: int
+    opened_at: int
+    closed_at: int | None
+
+
+@record
+class Entry:
+    """One call in the work log.
+
+    `brief` says in a line what came back; `key` stands for the reply as it was sent, `rest` for what the reply
+    left out. Tokens: `before` of the full result, `sent` of the reply, `after` of the line the log keeps.
+    """
+
+    id: int
+    account: str
+    tool: str
+    arguments: str
+    brief: str
+    key: str
+    rest: str
+    before: int
+    sent: int
+    after: int
+    created_at: int
+    used: int
+    evicted: int

@@ -110,13 +110,70 @@ MIGRATIONS: tuple[str, ...] = (
 
     CREATE TABLE stash (
         key TEXT PRIMARY KEY,
+        digest BLOB NOT NULL,
         origin TEXT NOT NULL,
-        created_at INTEGER NOT NULL,
         expires_at INTEGER NOT NULL,
         size INTEGER NOT NULL,
-        body BLOB NOT NULL
-    ) WITHOUT ROWID;
+        body BLOB
+    );
     CREATE INDEX stash_by_expiry ON stash (expires_at);
+    CREATE INDEX stash_held ON stash (expires_at) WHERE body IS NOT NULL;
+
+    -- Kept by triggers, since adding up every size at every call would take longer than the call.
+    CREATE TABLE stash_size (bytes INTEGER NOT NULL);
+    INSERT INTO stash_size VALUES (0);
+    CREATE TRIGGER stash_grows AFTER INSERT ON stash
+        BEGIN UPDATE stash_size SET bytes = bytes + new.size; END;
+    CREATE TRIGGER stash_changes AFTER UPDATE OF size ON stash
+        BEGIN UPDATE stash_size SET bytes = bytes + new.size - old.size; END;
+    CREATE TRIGGER stash_shrinks AFTER DELETE ON stash
+        BEGIN UPDATE stash_size SET bytes = bytes - old.size; END;
+
+    CREATE TABLE accounts (
+        handle TEXT PRIMARY KEY,
+        parent TEXT REFERENCES accounts (handle),
+        total INTEGER NOT NULL,
+        system_limit INTEGER NOT NULL,
+        history_limit INTEGER NOT NULL,
+        tool_results_limit INTEGER NOT NULL,
+        user_limit INTEGER NOT NULL,
+        reserve INTEGER NOT NULL,
+        warning INTEGER NOT NULL,
+        critical INTEGER NOT NULL,
+        server INTEGER NOT NULL DEFAULT 0,
+        system INTEGER NOT NULL DEFAULT 0,
+        history INTEGER NOT NULL DEFAULT 0,
+        tool_results INTEGER NOT NULL DEFAULT 0,
+        user INTEGER NOT NULL DEFAULT 0,
+        leased INTEGER NOT NULL DEFAULT 0,
+        entries INTEGER NOT NULL DEFAULT 0,
+        evicted INTEGER NOT NULL DEFAULT 0,
+        uses INTEGER NOT NULL DEFAULT 0,
+        opened_at INTEGER NOT NULL,
+        closed_at INTEGER
+    ) WITHOUT ROWID;
+    CREATE INDEX accounts_by_parent ON accounts (parent) WHERE parent IS NOT NULL;
+    CREATE INDEX accounts_by_opening ON accounts (opened_at);
+
+    CREATE TABLE entries (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        account TEXT NOT NULL REFERENCES accounts (handle),
+        tool TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        brief TEXT NOT NULL,
+        key TEXT NOT NULL,
+        rest TEXT NOT NULL,
+        before INTEGER NOT NULL,
+        sent INTEGER NOT NULL,
+        after INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        used INTEGER NOT NULL,
+        evicted INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX entries_in_history ON entries (account, used, id) WHERE evicted = 0;
+    CREATE INDEX entries_by_account ON entries (account, id);
+    CREATE INDEX entries_by_key ON entries (key);
+    CREATE INDEX entries_by_rest ON entries (rest) WHERE rest <> '';
 
     CREATE TABLE packs (
         id TEXT PRIMARY KEY,

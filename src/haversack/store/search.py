@@ -40,6 +40,11 @@ def remove(tx: Writer, identifier: int) -> None:
     tx.run("DELETE FROM search_index WHERE rowid = ?", (identifier,))
 
 
+def clear(tx: Writer) -> None:
+    """Empty the index."""
+    tx.run("DELETE FROM search_index")
+
+
 def search(tx: Reader, match: str, filters: Filters, weights: Weights, limit: int) -> list[tuple[int, float]]:
     """The best matches first, as (id, score); a larger score is better."""
     condition, values = where(filters)
@@ -87,7 +92,7 @@ def projects_matching(tx: Reader, match: str, filters: Filters) -> list[tuple[st
     return [(row[0], row[1]) for row in rows]
 
 
-def check(tx: Writer) -> str:
+def check(tx: Reader) -> str:
     """An empty string when index and observations agree, else what is wrong."""
     missing = tx.value(
         "SELECT count(*) FROM observations o WHERE o.deleted_at IS NULL"

@@ -1,6 +1,20 @@
-"""The stash table: full results and remainders under short keys, until they expire."""
+"""The stash table: full results and remainders under short keys.
+
+A row outlives its body: it then says which call to make again, and keeps its key from standing for another text.
+"""
 
 from haversack.store.database import Reader, Writer
+from haversack.values import record
+
+
+@record
+class Stashed:
+    """A row: the text's digest, the call it came from, when it expires, and the body unless that is gone."""
+
+    digest: bytes
+    origin: str
+    expires_at: int
+    body: bytes | None
 
 
 def salt(tx: Reader) -> str:
@@ -9,38 +23,50 @@ def salt(tx: Reader) -> str:
     return value
 
 
-def get(tx: Reader, key: str, now: int) -> tuple[str, bytes] | None:
-    """What a key stands for: the call it came from, and the body; None when unknown or expired."""
-    row = tx.row("SELECT origin, body FROM stash WHERE key = ? AND expires_at > ?", (key, now))
-    return (row[0], row[1]) if row else None
+def get(tx: Reader, key: str) -> Stashed | None:
+    """What is known of a key."""
+    row = tx.row("SELECT digest, origin, expires_at, body FROM stash WHERE key = ?", (key,))
+    return Stashed(*row) if row else None
 
 
-def put(tx: Writer, key: str, origin: str, body: bytes, now: int, expires_at: int) -> None:
-    """Keep a body under a key, or keep the same body longer."""
+def digest(tx: Reader, key: str) -> bytes | None:
+    """The digest of the text a key stands or stood for."""
+    found: bytes | None = tx.value("SELECT digest FROM stash WHERE key = ?", (key,))
+    return found
+
+
+def put(tx: Writer, key: str, stashed: Stashed) -> None:
+    """Keep a body under a key; the same text is stored once and kept longer."""
+    renewed = tx.run("UPDATE stash SET expires_at = ? WHERE key = ? AND body IS NOT NULL", (stashed.expires_at, key))
+    if renewed:
+        return
     tx.run(
-        "INSERT INTO stash VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
-        " origin = excluded.origin, body = excluded.body, size = excluded.size, expires_at = excluded.expires_at",
-        (key, origin, now, expires_at, len(body), body),
+        """
+        INSERT INTO stash VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
+            origin = excluded.origin, expires_at = excluded.expires_at, size = excluded.size, body = excluded.body
+        """,
+        (key, stashed.digest, stashed.origin, stashed.expires_at, len(stashed.body or b""), stashed.body),
     )
 
 
-def expire(tx: Writer, now: int) -> int:
-    """Drop what has expired, and say how many."""
-    return tx.run("DELETE FROM stash WHERE expires_at <= ?", (now,))
+def expire(tx: Writer, now: int, forget: int) -> None:
+    """Drop the bodies that have expired, and the rows that expired at `forget` or before."""
+    tx.run("UPDATE stash SET body = NULL, size = 0 WHERE expires_at <= ? AND body IS NOT NULL", (now,))
+    tx.run("DELETE FROM stash WHERE expires_at <= ?", (forget,))
 
 
 def total_size(tx: Reader) -> int:
-    """The bytes the stash holds."""
-    size: int = tx.value("SELECT coalesce(sum(size), 0) FROM stash")
+    """The bytes the bodies take."""
+    size: int = tx.value("SELECT bytes FROM stash_size")
     return size
 
 
-def drop_oldest(tx: Writer, excess: int) -> int:
-    """Drop the oldest entries until `excess` bytes are free, and say how many were dropped."""
-    dropped, freed = 0, 0
-    for key, size in tx.rows("SELECT key, size FROM stash ORDER BY created_at, key"):
-        if freed >= excess:
-            break
-        tx.run("DELETE FROM stash WHERE key = ?", (key,))
-        dropped, freed = dropped + 1, freed + size
-    return dropped
+def drop_oldest(tx: Writer, excess: int) -> None:
+    """Drop bodies until `excess` bytes are free, those first that were stored or renewed longest ago."""
+    freed = 0
+    while freed < excess:
+        oldest = tx.row("SELECT rowid, size FROM stash WHERE body IS NOT NULL ORDER BY expires_at, rowid LIMIT 1")
+        if oldest is None:
+            return
+        tx.run("UPDATE stash SET body = NULL, size = 0 WHERE rowid = ?", (oldest[0],))
+        freed += oldest[1]

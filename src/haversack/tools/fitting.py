@@ -7,7 +7,7 @@ from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack, pack
 from haversack.tokens.footers import SHORT_FORM_BELOW
 from haversack.tools.layouts import Frame, JsonLayout, Layout, Piece, TextLayout
 from haversack.tools.result import LEVELS, Block, Document, Facts, Rest, Result
-from haversack.values import replace, record
+from haversack.values import record, replace
 
 # A key is at most six characters and digits between letters keep them apart: no key costs more than this one.
 _DEAREST_KEY = "7q7x7z"
@@ -34,6 +34,7 @@ class Reply:
     shown: int = 0
     total: int = 0
     left: LeftOut | None = None
+    names: tuple[str, ...] = ()
 
 
 Stasher = Callable[[Remainder], str]
@@ -58,6 +59,11 @@ class _Fitting:
             for block in self.blocks
         ]
         self.rank = {id(block): rank for rank, block in enumerate(result.blocks)}
+        self.cost_at = {
+            (id(block), each): cost
+            for block, costs in zip(self.blocks, self.costs, strict=True)
+            for each, cost in zip(self.levels, costs, strict=True)
+        }
         self.cheapest = {id(block): costs[0] for block, costs in zip(self.blocks, self.costs, strict=True)}
         self.headings = {block.section: self.measure(layout.section(block)) for block in self.blocks}
 
@@ -102,7 +108,7 @@ class _Fitting:
     def _room_at(self, tokens: int) -> int:
         budget = replace(self.budget, tokens=tokens)
         left = LeftOut(_DEAREST_KEY, self.result.total, self._price_of_everything())
-        frame = Frame(tokens, tokens, self.result.total, True, left)
+        frame = Frame(tokens, tokens, self.result.total, True, left, allows=self.layout.notes.spendable)
         sections = sum(self.headings.values()) if self.level == "auto" else 0
         return budget.units - self.measure(self.layout.reply(self.result, [], frame)) - sections
 
@@ -187,9 +193,12 @@ class _Fitting:
         self, pieces: list[Piece], left: LeftOut | None, *, cut_by_budget: bool, omitted: tuple[Facts, ...] = ()
     ) -> Reply:
         shown = sum(piece.block.counted for piece in pieces)
-        frame = Frame(0, self.budget.tokens, shown, cut_by_budget, left, omitted)
+        units = sum(self.cost_at.get((id(piece.block), piece.level), 0) for piece in pieces)
+        allows = self.layout.notes.allows(shown, self.budget.profile.tokens(units))
+        frame = Frame(0, self.budget.tokens, shown, cut_by_budget, left, omitted, allows)
         ordered = sorted(pieces, key=lambda piece: self.rank[id(piece.block)])
-        return _settled(lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total)
+        reply = _settled(lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total)
+        return replace(reply, names=tuple(piece.block.name for piece in ordered))
 
     def _price(self, blocks: Sequence[Block]) -> int:
         units = sum(self.cheapest[id(block)] for block in blocks)
@@ -228,7 +237,7 @@ def fit_document(document: Document, budget: Budget, layout: Layout, stash: Stas
 def _first_page(document: Document, budget: Budget, layout: Layout, stash: Stasher, total: int) -> Reply:
     profile = budget.profile
     worst = LeftOut(_DEAREST_KEY, total, profile.count(document.text[:100_000]) * (1 + len(document.text) // 100_000))
-    empty = Frame(budget.tokens, budget.tokens, total, True, worst)
+    empty = Frame(budget.tokens, budget.tokens, total, True, worst, allows=layout.notes.spendable)
     room = budget.units - profile.measure(layout.document(document, "", empty, total)) - 2
     as_json = isinstance(layout, JsonLayout)
 
@@ -253,7 +262,8 @@ def _first_page(document: Document, budget: Budget, layout: Layout, stash: Stash
             else max(1, profile.tokens(measure(page.shown)) * len(page.rest) // max(len(taken), 1))
         )
         left = LeftOut(stash(Remainder(document=after)), total - after.lines_before, price)
-        frame = Frame(0, budget.tokens, max(lines, 1 if taken else 0), True, left)
+        allows = layout.notes.allows(lines, profile.tokens(measure(page.shown)))
+        frame = Frame(0, budget.tokens, max(lines, 1 if taken else 0), True, left, allows=allows)
         shown = page.shown
         reply = _settled(lambda now, shown=shown: layout.document(document, shown, now, total), frame, budget, total)  # type: ignore[misc]
         if reply.tokens <= budget.tokens and taken:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from haversack.tokens import LeftOut, budget_line, navigation_hint, token_footer
+from haversack.tokens.footers import SHORT_FORM_BELOW
 from haversack.tools.result import Block, Document, Facts, Result
 from haversack.values import record
 
@@ -17,6 +18,28 @@ class Piece:
 
 
 @record
+class Notes:
+    """What the account in force adds to a reply: a warning, and how many more items it would pay for.
+
+    `spendable` is what replies may still use of the account; None leaves the number of items out.
+    """
+
+    alert: str = ""
+    spendable: int | None = None
+
+    def allows(self, items: int, tokens: int) -> int | None:
+        """How many items more the account would pay for after these, at their mean price, in two digits."""
+        if self.spendable is None or items <= 0:
+            return None
+        number = max(0, self.spendable - tokens) * items // max(1, tokens)
+        step = 10 ** max(0, len(str(number)) - 2)
+        return int(number // step * step)
+
+
+NO_NOTES = Notes()
+
+
+@record
 class Frame:
     """What the lines around the items say."""
 
@@ -26,13 +49,15 @@ class Frame:
     cut_by_budget: bool
     left: LeftOut | None
     omitted: tuple[Facts, ...] = ()
+    allows: int | None = None
 
 
 class TextLayout:
     """Plain text with the footer lines; `footer=False` keeps them off text that is made to be pasted."""
 
-    def __init__(self, *, footer: bool = True) -> None:
+    def __init__(self, *, footer: bool = True, notes: Notes = NO_NOTES) -> None:
         self.footer = footer
+        self.notes = notes
 
     def item(self, result: Result, piece: Piece) -> str:
         text = piece.shortened or piece.block.text(piece.level)
@@ -60,25 +85,28 @@ class TextLayout:
     def document(self, document: Document, page: str, frame: Frame, total: int) -> str:
         hint = ""
         if frame.cut_by_budget:
-            hint = _budget_hint(frame, total, "lines", "Increase max_tokens for more.")
+            hint = _budget_hint(frame, total, "lines", "Increase max_tokens for more." + _allowance(frame))
         return self._closed(page.rstrip("\n"), hint, frame)
 
     def hint(self, result: Result, frame: Frame) -> str:
         if frame.cut_by_budget:
-            return _budget_hint(frame, result.total, result.noun, result.advice)
+            return _budget_hint(frame, result.total, result.noun, result.advice + _allowance(frame))
         seen = frame.shown if frame.left or not result.already_shown else frame.shown + result.already_shown
-        hint = navigation_hint(seen, result.total, result.limit_hint, noun=result.noun)
+        hint = navigation_hint(seen, result.total, result.limit_hint + _allowance(frame), noun=result.noun)
         return hint + (frame.left.long() if hint and frame.left else "")
 
     def _closed(self, body: str, hint: str, frame: Frame) -> str:
         if not self.footer:
             return body + "\n"
-        lines = [part for part in (body, hint) if part]
+        lines = [part for part in (body, _alert(self.notes, frame), hint) if part]
         return ("\n".join(lines) + token_footer(frame.tokens)).removeprefix("\n" if not lines else "")
 
 
 class JsonLayout:
     """One JSON document, an item to a line, with the same facts as the footer lines."""
+
+    def __init__(self, *, notes: Notes = NO_NOTES) -> None:
+        self.notes = notes
 
     def item(self, result: Result, piece: Piece) -> str:
         facts: Facts = {"text": piece.shortened} if piece.shortened else piece.block.facts(piece.level)
@@ -110,6 +138,10 @@ class JsonLayout:
         facts: dict[str, object] = {**(named or {}), "shown": frame.shown, "total": total}
         if frame.left:
             facts["more"] = {"key": frame.left.key, "left": frame.left.items, "tokens": frame.left.price}
+            if frame.allows is not None:
+                facts["budget_allows"] = frame.allows
+        if alert := _alert(self.notes, frame):
+            facts["alert"] = alert
         facts["budget"] = frame.budget
         facts[tokens_name] = frame.tokens
         return _json(facts)[1:]
@@ -122,6 +154,15 @@ def _budget_hint(frame: Frame, total: int, noun: str, advice: str) -> str:
     return budget_line(
         frame.tokens, frame.budget, shown=frame.shown, total=total, noun=noun, advice=advice, left=frame.left
     )
+
+
+def _allowance(frame: Frame) -> str:
+    return "" if frame.allows is None else f" Budget allows ~{frame.allows:,} more."
+
+
+def _alert(notes: Notes, frame: Frame) -> str:
+    """The warning, in replies that have room for it."""
+    return notes.alert if frame.budget >= SHORT_FORM_BELOW else ""
 
 
 def _in_order(pieces: Sequence[Piece]) -> list[Piece]:

@@ -8,6 +8,7 @@ from haversack.tools.declaring import resuming, tool
 from haversack.tools.fitting import Remainder
 from haversack.tools.result import Block, Document, Facts, Outcome, Rest, Result
 from haversack.values import replace
+from haversack.worklog.stash import as_document
 
 ENOUGH = 50
 """Blocks to have at hand before a page is fitted; a result that goes on is resumed until there are as many."""
@@ -17,14 +18,7 @@ def frozen(result: Outcome, remainder: Remainder, shown: int, level: str) -> str
     """A remainder as text to stash: blocks in the rendering asked for, so that later writes cannot change them."""
     if remainder.document is not None:
         document = remainder.document
-        return _dump(
-            {
-                "document": document.text,
-                "name": document.name,
-                "lines_before": document.lines_before,
-                "fence": document.fence,
-            }
-        )
+        return as_document(document.text, document.name, lines_before=document.lines_before, fence=document.fence)
     assert isinstance(result, Result)
     rest = remainder.rest
     return _dump(

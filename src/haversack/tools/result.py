@@ -10,6 +10,8 @@ LEVELS = ("summary", "standard", "full")
 
 Facts = Mapping[str, object]
 NO_FACTS: Facts = MappingProxyType({})
+OnSent = Callable[[Sequence[str]], None]
+"""Called with the names of the blocks a reply shows, in the transaction that records the reply."""
 
 
 @record
@@ -68,6 +70,7 @@ class Result:
     already_shown: int = 0
     facts: Facts = NO_FACTS
     brief: str = ""
+    on_sent: OnSent | None = None
 
 
 @record
@@ -83,6 +86,7 @@ class Document:
     lines_before: int = 0
     fence: str = ""
     brief: str = ""
+    on_sent: OnSent | None = None
 
 
 @record

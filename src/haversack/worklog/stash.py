@@ -1,18 +1,31 @@
-"""The stash: what a reply left out, under a short key, until it expires."""
+"""The stash: full results, and what replies left out, under short keys until they expire."""
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
 from haversack.store import stash as table
-from haversack.store.database import Database
+from haversack.store.database import Database, Reader, Writer
+from haversack.store.stash import Stashed
 from haversack.values import record
 
 HOUR = 3_600_000_000
+REMEMBERED = 30 * 24 * HOUR
+"""How long after a text has expired its key still says which call to make again."""
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 """Letters and digits that cannot be mistaken for one another."""
+
+
+@record
+class Kept:
+    """A text on its way into the stash, with the key it will have."""
+
+    key: str
+    digest: bytes
+    origin: str
+    body: bytes
 
 
 @record
@@ -29,39 +42,73 @@ class Stash:
 
     def keep(self, text: str, origin: str) -> str:
         """Keep a text and return its key; `origin` is the call that made it, for when it has expired."""
-        body = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+        while True:
+            kept = self.prepare(text, origin)
+            with self.database.write() as tx:
+                if self.put(tx, (kept,)):
+                    return kept.key
+
+    def prepare(self, text: str, origin: str) -> Kept:
+        """A text with its key, for `put` to store; nothing is written yet."""
+        raw = text.encode("utf-8", "surrogatepass")
+        with self.database.read() as tx:
+            digest = blake2b(raw, key=table.salt(tx).encode(), digest_size=16).digest()
+            key = _free_key(tx, digest)
+        return Kept(key, digest, origin, zlib.compress(raw, 1))
+
+    def put(self, tx: Writer, texts: Sequence[Kept]) -> bool:
+        """Store prepared texts; False, with nothing stored, when another text has taken a key meanwhile."""
         now = self.now()
-        with self.database.write() as tx:
-            table.expire(tx, now)
-            key = ""
-            for key in _keys(table.salt(tx), body):
-                held = table.get(tx, key, now)
-                if held is None or held[1] == body:
-                    break
-            table.put(tx, key, origin, body, now, now + self.settings.hours * HOUR)
-            excess = table.total_size(tx) - self.settings.max_megabytes * 1_000_000
-            if excess > 0:
-                table.drop_oldest(tx, excess)
-        return key
+        for kept in texts:
+            if table.digest(tx, kept.key) not in (None, kept.digest):
+                return False
+        table.expire(tx, now, now - REMEMBERED)
+        for kept in texts:
+            expires = now + self.settings.hours * HOUR
+            table.put(tx, kept.key, Stashed(kept.digest, kept.origin, expires, kept.body))
+        excess = table.total_size(tx) - self.settings.max_megabytes * 1_000_000
+        if excess > 0:
+            table.drop_oldest(tx, excess)
+        return True
 
     def fetch(self, key: str) -> tuple[str, str]:
         """The text a key stands for, and the call it came from."""
-        cleaned = key.strip().strip("\"'").lower()
+        cleaned = clean(key)
         with self.database.read() as tx:
-            held = table.get(tx, cleaned, self.now())
+            held = table.get(tx, cleaned)
+        now = self.now()
         if held is None:
             raise ExpiredKey(
-                f"no continuation {key[:40]!r}: it has expired (after {self.settings.hours} hours) or never existed",
+                f"no key {cleaned[:40]!r}: it was never given, or is long forgotten",
                 hint="make the call that gave it again",
             )
-        return zlib.decompress(held[1]).decode("utf-8", "surrogatepass"), held[0]
+        if held.expires_at <= now or held.body is None:
+            why = f"it is kept for {self.settings.hours} hours"
+            if held.expires_at > now:
+                why = f"the stash keeps {self.settings.max_megabytes} MB, and newer results took its place"
+            raise ExpiredKey(f"what {cleaned!r} stood for is gone: {why}", hint=f"make the call again: {held.origin}")
+        return zlib.decompress(held.body).decode("utf-8", "surrogatepass"), held.origin
 
 
-def _keys(salt: str, body: bytes) -> list[str]:
-    """Keys for a body, to be tried in turn: the short one first, longer ones should it be taken."""
-    number = int.from_bytes(blake2b(body, key=salt.encode(), digest_size=16).digest(), "big")
+def as_document(text: str, name: str, *, lines_before: int = 0, fence: str = "") -> str:
+    """A text in the form in which `more` shows it in pages."""
+    from json import dumps
+
+    held = {"document": text, "name": name, "lines_before": lines_before, "fence": fence}
+    return dumps(held, ensure_ascii=False, separators=(",", ":"))
+
+
+def clean(key: str) -> str:
+    """A key as callers copy it, without quotes and white space."""
+    return key.strip().strip("\"'").lower()
+
+
+def _free_key(tx: Reader, digest: bytes) -> str:
+    """The shortest key that no other text has."""
+    number = int.from_bytes(digest, "big")
     letters = ""
     while len(letters) < 16:
         number, index = divmod(number, len(_ALPHABET))
         letters += _ALPHABET[index]
-    return [letters[:4], letters[:5], letters[:6], letters[4:10], letters[10:16]]
+    keys = (letters[:4], letters[:5], letters[:6], letters[4:10], letters[10:16], letters)
+    return next((key for key in keys if table.digest(tx, key) in (None, digest)), keys[-1])

@@ -3,7 +3,7 @@
 import json
 import re
 import tempfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -63,48 +63,39 @@ class Collector:
     def __init__(self, expression: re.Pattern[str], context: int) -> None:
         self._search = expression.search
         self._context = context
-        self._spool = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115: closed by `finish`
+        # Closed by `finish`, or with the collector.
+        self._spool = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115
         self._index: list[tuple[bytes, int, int, int, str]] = []
 
     def add_file(self, key: bytes, path: str) -> "FileLines":
         """The file whose lines come next; `key` is what files are ordered by."""
-        return FileLines(self._search, self._context, path, lambda pieces, count: self._keep(key, path, pieces, count))
+        return FileLines(self._search, self._context, path, lambda records: self._keep(key, path, records))
 
-    def _keep(self, key: bytes, path: str, pieces: list[bytes], count: int) -> None:
+    def _keep(self, key: bytes, path: str, records: list[tuple[Any, ...]]) -> None:
         start = self._spool.tell()
-        for number, piece in enumerate(pieces):
-            self._spool.write(b"," + piece if number else piece)
-        self._index.append((key, start, self._spool.tell() - start, count, path))
+        length = self._spool.write(encode(records))
+        self._index.append((key, start, length, len(records), path))
 
     def finish(self) -> Collected:
         """All that was kept, in order."""
         self._index.sort()
         writer = SnapshotWriter("matches")
+        totals: Counter[str] = Counter()
         with self._spool:
-            for _, start, length, count, _ in self._merged():
+            for _, start, length, count, path in self._index:
                 self._spool.seek(start)
                 writer.add_encoded(self._spool.read(length), count)
-        totals = self._totals()
+                totals[path] += count
         top = sorted(totals.items(), key=lambda each: (-each[1], each[0]))[:RANKED]
         return Collected(writer.finish(), len(totals), tuple(top))
-
-    def _merged(self) -> list[tuple[bytes, int, int, int, str]]:
-        return self._index
-
-    def _totals(self) -> dict[str, int]:
-        totals: dict[str, int] = {}
-        for _, _, _, count, path in self._index:
-            totals[path] = totals.get(path, 0) + count
-        return totals
-
-
-Keep = Callable[[list[bytes], int], None]
 
 
 class FileLines:
     """The lines of one file, in order but perhaps with gaps, of which only those proposed can match."""
 
-    def __init__(self, search: Callable[[str], Any], context: int, path: str, keep: Keep) -> None:
+    def __init__(
+        self, search: Callable[[str], Any], context: int, path: str, keep: Callable[[list[Any]], None]
+    ) -> None:
         self._search = search
         self._context = context
         self._path = path
@@ -114,7 +105,6 @@ class FileLines:
         self._lines: list[Line] = []
         self._last = 0
         self._records: list[tuple[Any, ...]] = []
-        self._count = 0
 
     def add(self, number: int, text: str, is_proposed: bool) -> None:
         """The next line."""
@@ -140,11 +130,7 @@ class FileLines:
     def _close(self) -> None:
         if not self._match:
             return
-        cuts = [
-            (at, line.length, line.start)
-            for at, line in enumerate(self._lines)
-            if line.length > LINE_CAP
-        ]
+        cuts = [(at, line.length, line.start) for at, line in enumerate(self._lines) if line.length > LINE_CAP]
         texts = [line.text for line in self._lines]
         self._records.append((self._path, self._match, self._lines[0].number, texts, cuts))
         self._match = 0
@@ -153,5 +139,5 @@ class FileLines:
 
     def _flush(self) -> None:
         if self._records:
-            self._keep([encode(self._records)], len(self._records))
+            self._keep(self._records)
         self._records = []

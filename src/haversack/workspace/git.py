@@ -65,9 +65,7 @@ class Repository:
         command = [self.program, "--no-pager"]
         for setting in _SAFE_SETTINGS:
             command += ["-c", setting]
-        return Running(
-            [*command, *arguments], cwd=self.top, environment=environment, limits=self.workspace.limits
-        )
+        return Running([*command, *arguments], cwd=self.top, environment=environment, limits=self.workspace.limits)
 
     def blocks(self, *arguments: str, unfiltered: bool = False) -> Iterator[bytes]:
         """What a git command says, in blocks; its failure is an error that repeats git's reason."""

@@ -101,9 +101,7 @@ def _read(descriptor: int, path: str, start: int, end: int | None, column: int) 
         )
     is_single = start == end
     texts = [each.text if is_single else each.text[:LINE_CAP] for each in scan.lines]
-    cuts = tuple(
-        (number, each.length) for number, each in enumerate(scan.lines, start) if each.length > LINE_CAP
-    )
+    cuts = tuple((number, each.length) for number, each in enumerate(scan.lines, start) if each.length > LINE_CAP)
     marked = f"{sniffed.encoding} with byte order mark" if sniffed.encoding else ""
     return FileText(
         path=path,

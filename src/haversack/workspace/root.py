@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from haversack.config import WorkspaceSettings
 from haversack.errors import ConfigError, InvalidArgument, NotFound, OutsideRoot, SecretWithheld
@@ -23,7 +23,7 @@ class Workspace:
     root: str
     allow_secrets: bool = False
     engine: str = "auto"
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ def _upwards(folder: str) -> Iterator[str]:
         folder = parent
 
 
-def locate(workspace: Workspace, path: str) -> Place:
-    """What `path` stands for; one that leaves the root, or is not there, is an error."""
+def locate(workspace: Workspace, path: str, *, must_exist: bool = True) -> Place:
+    """What `path` stands for; one that leaves the root is an error, and so is one that is not there."""
     try:
         usable = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -78,6 +78,8 @@ def locate(workspace: Workspace, path: str) -> Place:
     try:
         os.stat(real)
     except OSError as error:
+        if not must_exist and isinstance(error, FileNotFoundError | NotADirectoryError):
+            return Place(real, relative_path(workspace.root, real))
         if os.path.islink(real):
             raise NotFound(f"{path!r} is a link that leads nowhere", hint="project_files lists what is there") from None
         if isinstance(error, PermissionError):
@@ -86,9 +88,9 @@ def locate(workspace: Workspace, path: str) -> Place:
     return Place(real, relative_path(workspace.root, real))
 
 
-def locate_readable(workspace: Workspace, path: str) -> Place:
+def locate_readable(workspace: Workspace, path: str, *, must_exist: bool = True) -> Place:
     """As `locate`, and what looks like a secret is refused, under whatever name it was asked for."""
-    place = locate(workspace, path)
+    place = locate(workspace, path, must_exist=must_exist)
     if not workspace.allow_secrets and (looks_secret(place.relative) or looks_secret(shown(os.path.normpath(path)))):
         raise SecretWithheld(
             f"{path!r} looks like a secret and is withheld",

@@ -120,10 +120,7 @@ class _LineUnderWay:
         is_complete = len(raw) == self._size
         if self._skipped:
             raw = raw.lstrip(_CONTINUATION)
-        if is_complete:
-            text = decode_line(raw)
-        else:
-            text = decode_line(_whole_characters(raw))
+        text = decode_line(raw if is_complete else _whole_characters(raw))
         is_western = len(text) == len(raw) and not raw.isascii()
         length = self._size if is_western else self._characters
         if self._ends_in_return:

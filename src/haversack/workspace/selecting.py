@@ -1,5 +1,6 @@
 """Which files a question is about: below a path, of a pattern, no deeper than asked, neither hidden nor secret."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -86,9 +87,7 @@ class Candidates:
             first = next(names, None)
         except ToolFailed as refusal:
             self.in_git = False
-            self.notes.append(f"{refusal.message}. Listed without git.")
-            if refusal.hint:
-                self.notes.append(refusal.hint)
+            self.notes += git_refusal(refusal)
             yield from self._walked()
             return
         if first is not None:
@@ -96,7 +95,7 @@ class Candidates:
             yield from names
 
     def _walked(self) -> Iterator[tuple[str, str]]:
-        walk = Walk(self._workspace.root, self._raw_start())
+        walk = Walk(self._workspace.root, raw_start(self._workspace, self._place))
         root = f"{self._workspace.root.rstrip('/')}/"
         for path, _ in walk.files():
             yield root + path, shown(path)
@@ -104,19 +103,13 @@ class Candidates:
         if walk.unreadable:
             self.notes.append(f"{walk.unreadable} folders could not be opened.")
 
-    def _raw_start(self) -> str:
-        start = self._place.absolute[len(self._workspace.root) :].strip("/\\")
-        return start.replace("\\", "/") if "\\" in self._workspace.root else start
-
     def _git_names(self, repository: Repository) -> Iterator[tuple[str, str]]:
         name: Callable[[bytes], str | None] = repository.namer()
         top = f"{repository.top.rstrip('/')}/"
         path = repository.path_of(self._place)
         with ExitStack() as stack:
             tracked = stack.enter_context(repository.start("ls-files", "-z", "-c", "--", path))
-            untracked = stack.enter_context(
-                repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path)
-            )
+            untracked = stack.enter_context(repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path))
             previous = b""
             for raw in merge(records(tracked.blocks()), records(untracked.blocks())):
                 # A file in conflict is in the index once for each side.
@@ -132,6 +125,16 @@ class Candidates:
                 yield top + raw.decode("utf-8", "surrogateescape"), shown_path
             for running in (tracked, untracked):
                 _check(repository, running)
+
+
+def raw_start(workspace: Workspace, place: Place) -> str:
+    """The path of a place from the root as the file system has it, with forward slashes."""
+    return place.absolute[len(workspace.root) :].replace(os.sep, "/").strip("/")
+
+
+def git_refusal(refusal: ToolFailed) -> tuple[str, ...]:
+    """What to say when git would not read a repository and it was walked like any folder."""
+    return (f"{refusal.message}. Its files were found without git.", *([refusal.hint] if refusal.hint else []))
 
 
 def _check(repository: Repository, running: Running) -> None:

@@ -6,10 +6,30 @@ from collections.abc import Iterator
 from haversack.workspace.globs import IgnoreFile, read_ignore_file
 
 BUILD_FOLDERS = frozenset(
-    "node_modules bower_components __pycache__ venv .venv dist build target .tox .nox .mypy_cache .pytest_cache"
-    " .ruff_cache .gradle .next .nuxt .cache .terraform .eggs .svn .hg".split()
+    {
+        "node_modules",
+        "bower_components",
+        "__pycache__",
+        "venv",
+        ".venv",
+        "dist",
+        "build",
+        "target",
+        ".tox",
+        ".nox",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".gradle",
+        ".next",
+        ".nuxt",
+        ".cache",
+        ".terraform",
+        ".eggs",
+        ".svn",
+        ".hg",
+    }  # fmt: skip
 )
-NAMED = 10
 
 
 class Walk:

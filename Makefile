@@ -1,0 +1,48 @@
+# Everything the project needs is installed into .venv by these targets; only Python 3.11+ and git must be there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench docs clean install-dev torture
+
+demo: $(VENV)/installed
+	@$(BIN)/haversack demo
+
+test: install-dev
+	@$(BIN)/python tools/install_inspector.py
+	$(BIN)/python -m pytest -n 2
+
+check: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: install-dev
+	$(BIN)/python tools/write_docs.py
+
+bench: install-dev
+	$(BIN)/python bench/run.py
+
+bench-%: install-dev
+	$(BIN)/python bench/bench_$(subst -,_,$*).py $(ARGS)
+
+torture: install-dev
+	$(BIN)/python bench/torture.py $(ARGS)
+
+install-dev: $(VENV)/installed-dev
+
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "haversack needs Python 3.11 or newer")'
+	@test -x $(BIN)/python || { echo "making $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+	@echo "installing haversack into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	@echo "installing what tests and checks need ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache bench/out

@@ -1,0 +1,61 @@
+"""Memory and context for AI agents that always fits the token budget."""
+
+from typing import TYPE_CHECKING, Any
+
+from haversack.version import __version__
+
+if TYPE_CHECKING:
+    from haversack.app import App
+    from haversack.packs import ContextPack, budget_truncate, build_context_pack, format_context_pack
+    from haversack.tokens import (
+        Budget,
+        count_tokens,
+        cut,
+        estimate_tokens,
+        navigation_hint,
+        pack,
+        token_footer,
+    )
+    from haversack.tools.call import call
+
+# Each name is loaded when it is first used: importing the package costs nothing.
+_HOMES = {
+    "App": "haversack.app",
+    "Budget": "haversack.tokens",
+    "ContextPack": "haversack.packs",
+    "budget_truncate": "haversack.packs",
+    "build_context_pack": "haversack.packs",
+    "call": "haversack.tools.call",
+    "count_tokens": "haversack.tokens",
+    "cut": "haversack.tokens",
+    "estimate_tokens": "haversack.tokens",
+    "format_context_pack": "haversack.packs",
+    "navigation_hint": "haversack.tokens",
+    "pack": "haversack.tokens",
+    "token_footer": "haversack.tokens",
+}
+
+__all__ = [
+    "App",
+    "Budget",
+    "ContextPack",
+    "__version__",
+    "budget_truncate",
+    "build_context_pack",
+    "call",
+    "count_tokens",
+    "cut",
+    "estimate_tokens",
+    "format_context_pack",
+    "navigation_hint",
+    "pack",
+    "token_footer",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'haversack' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,58 @@
+"""Signs of life: while a call takes long, its client hears every few seconds that it is still going."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from haversack.mcp.wire import Output, notification
+
+SECONDS = 5.0
+
+
+class Heartbeat:
+    """Progress notifications for calls whose client asked for them with a token."""
+
+    def __init__(self, output: Output, seconds: float = SECONDS) -> None:
+        self._output = output
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._watched: dict[object, tuple[str | int, str, float]] = {}
+        self._something = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def watching(self, token: str | int | None, name: str) -> Iterator[None]:
+        """Report on what happens inside the `with` block, and never after it."""
+        if token is None:
+            yield
+            return
+        entry = object()
+        with self._lock:
+            self._watched[entry] = (token, name, time.monotonic())
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._beat, daemon=True)
+                self._thread.start()
+        self._something.set()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._watched[entry]
+
+    def _beat(self) -> None:
+        while True:
+            self._something.wait()
+            time.sleep(self._seconds)
+            # Written under the lock, so that no report can follow the end of its call.
+            with self._lock:
+                if not self._watched:
+                    self._something.clear()
+                for token, name, since in self._watched.values():
+                    elapsed = time.monotonic() - since
+                    if elapsed >= self._seconds:
+                        self._report(token, name, elapsed)
+
+    def _report(self, token: str | int, name: str, elapsed: float) -> None:
+        params = {"progressToken": token, "progress": round(elapsed, 3), "message": f"{name}: {elapsed:.0f} s"}
+        self._output.write(notification("notifications/progress", params))

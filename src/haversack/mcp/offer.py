@@ -1,0 +1,209 @@
+"""What the server offers, and its answer to each method that asks for some of it."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from haversack.app import App
+from haversack.errors import HaversackError, InvalidArgument, NotFound
+from haversack.mcp.instructions import instructions
+from haversack.mcp.requests import REVISIONS, Request
+from haversack.mcp.selecting import groups_of, select_tools
+from haversack.mcp.wire import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, Json, ProtocolError
+from haversack.version import __version__
+
+if TYPE_CHECKING:
+    from haversack.tools.declaring import Tool
+    from haversack.tools.fitting import Reply
+
+SERVER = {"name": "haversack", "title": "Haversack", "version": __version__}
+FIT_KEY = "haversack/fit"
+ERROR_KEY = "haversack/error"
+LONGEST_ERROR = 2_000
+
+
+class Offer:
+    """The tools, prompts and resources of one server."""
+
+    def __init__(self, app: App, names: Sequence[str]) -> None:
+        self._app = app
+        self._names = names
+        self._loading = threading.Lock()
+        # Sets are known to exist; a single name is looked up now, so that a wrong one stops the start.
+        groups = groups_of(names)
+        self._groups = groups if groups is not None else frozenset(tool.group for tool in select_tools(names))
+
+    @cached_property
+    def _tools(self) -> Mapping[str, "Tool"]:
+        with self._loading:
+            return {tool.name: tool for tool in select_tools(self._names)}
+
+    @cached_property
+    def _definitions(self) -> list[Json]:
+        from haversack.mcp.definitions import definition
+
+        return [definition(tool) for tool in self._tools.values()]
+
+    @property
+    def instructions(self) -> str:
+        return instructions(self._groups)
+
+    @property
+    def capabilities(self) -> Json:
+        changing = {"listChanged": True} if self._app.config.server.dynamic_hints else {}
+        return {"tools": changing, "prompts": {}, "resources": {}, "completions": {}, "logging": {}}
+
+    def handshake(self, revision: str) -> Json:
+        """The answer to `initialize`."""
+        return {
+            "protocolVersion": revision,
+            "capabilities": self.capabilities,
+            "serverInfo": SERVER,
+            "instructions": self.instructions,
+        }
+
+    def discovery(self, _: Request) -> Json:
+        """The answer to `server/discover`."""
+        return {
+            "supportedVersions": list(REVISIONS),
+            "capabilities": self.capabilities,
+            "instructions": self.instructions,
+        }
+
+    def tool_list(self, request: Request) -> Json:
+        _refuse_cursor(request)
+        return {"tools": self._definitions}
+
+    def prompt_list(self, request: Request) -> Json:
+        from haversack.tools.prompts import prompts
+
+        _refuse_cursor(request)
+        listed = [
+            {
+                "name": each.name,
+                "title": each.title,
+                "description": each.about,
+                "arguments": [
+                    {"name": one.name, "description": one.about, "required": one.required} for one in each.arguments
+                ],
+            }
+            for each in prompts().values()
+        ]
+        return {"prompts": listed}
+
+    def resource_list(self, request: Request) -> Json:
+        from haversack.tools.resources import resources
+
+        _refuse_cursor(request)
+        listed = [
+            {"uri": each.address, "name": each.name, "description": each.about, "mimeType": "text/plain"}
+            for each in resources()
+            if not each.variable
+        ]
+        return {"resources": listed}
+
+    def template_list(self, request: Request) -> Json:
+        from haversack.tools.resources import resources
+
+        _refuse_cursor(request)
+        listed = [
+            {"uriTemplate": each.address, "name": each.name, "description": each.about, "mimeType": "text/plain"}
+            for each in resources()
+            if each.variable
+        ]
+        return {"resourceTemplates": listed}
+
+    def tool_call(self, request: Request) -> Json:
+        """A tool's reply, or its error as a result a model can act on."""
+        from haversack.tools.call import call
+        from haversack.tools.declaring import named
+
+        name, arguments = request.text("name"), request.object("arguments")
+        try:
+            named(self._tools, name)
+        except HaversackError as error:
+            raise ProtocolError(INVALID_PARAMS, str(error)) from None
+        try:
+            return _fitted(call(self._app, name, arguments))
+        except HaversackError as error:
+            return failed(error, as_json=arguments.get("format") == "json")
+
+    def prompt_text(self, request: Request) -> Json:
+        from haversack.tools.prompts import prompts, written
+
+        name = request.text("name")
+        with _refusals():
+            text = written(self._app, name, request.object("arguments"))
+        message = {"role": "user", "content": {"type": "text", "text": text}}
+        return {"description": prompts()[name].about, "messages": [message]}
+
+    def resource_text(self, request: Request) -> Json:
+        from haversack.tools.resources import read
+
+        address = request.text("uri")
+        with _refusals(not_found=INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND):
+            reply = read(self._app, address)
+        content = {"uri": address, "mimeType": "text/plain", "text": reply.text}
+        return {"contents": [content], "_meta": {FIT_KEY: _facts(reply)}}
+
+    def completion(self, request: Request) -> Json:
+        from haversack.tools.completions import complete
+
+        argument = request.object("argument")
+        name, typed = argument.get("name"), argument.get("value")
+        if not isinstance(name, str) or not isinstance(typed, str):
+            raise ProtocolError(INVALID_PARAMS, "argument needs name and value, both texts")
+        with _refusals():
+            values, total = complete(self._app, name, typed)
+        return {"completion": {"values": values, "total": total, "hasMore": total > len(values)}}
+
+
+def failed(error: HaversackError, *, as_json: bool = False) -> Json:
+    """An error as a tool's result: the code, what is wrong, what to do."""
+    text = f"{error.code}: {error}"
+    if as_json:
+        import json
+
+        body = {"code": error.code, "message": error.message, "hint": error.hint}
+        text = json.dumps({"error": body}, ensure_ascii=False)
+    elif len(text) > LONGEST_ERROR:
+        text = text[: LONGEST_ERROR - 3] + "..."
+    return {
+        "content": [{"type": "text", "text": text}],
+        "isError": True,
+        "_meta": {ERROR_KEY: {"code": error.code, "hint": error.hint}},
+    }
+
+
+@contextmanager
+def _refusals(*, not_found: int = INVALID_PARAMS) -> Iterator[None]:
+    """What is wrong with a prompt or a resource, as the protocol error it is there."""
+    try:
+        yield
+    except NotFound as error:
+        raise ProtocolError(not_found, str(error)) from None
+    except InvalidArgument as error:
+        raise ProtocolError(INVALID_PARAMS, str(error)) from None
+    except HaversackError as error:
+        raise ProtocolError(INTERNAL_ERROR, str(error), {"code": error.code}) from None
+
+
+def _refuse_cursor(request: Request) -> None:
+    # Lists are short enough for one page, so no cursor was ever given out.
+    if request.params.get("cursor") is not None:
+        raise ProtocolError(INVALID_PARAMS, "unknown cursor: the list has one page")
+
+
+def _fitted(reply: "Reply") -> Json:
+    return {"content": [{"type": "text", "text": reply.text}], "_meta": {FIT_KEY: _facts(reply)}}
+
+
+def _facts(reply: "Reply") -> Json:
+    facts: Json = {"tokens": reply.tokens}
+    if reply.total:
+        facts |= {"shown": reply.shown, "total": reply.total}
+    if reply.left:
+        facts |= {"more": reply.left.key, "left": reply.left.items, "left_tokens": reply.left.price}
+    return facts

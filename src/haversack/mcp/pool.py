@@ -1,0 +1,66 @@
+"""Threads that do the blocking work, so that the door can go on reading."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+Work = Callable[[], None]
+
+
+class Pool:
+    """At most `size` threads, started as they are needed, and at most `capacity` pieces of work waiting for them."""
+
+    def __init__(self, size: int, capacity: int) -> None:
+        self._size = max(1, size)
+        self._capacity = capacity
+        self._waiting: deque[Work] = deque()
+        self._threads: list[threading.Thread] = []
+        self._idle = 0
+        self._closing = False
+        lock = threading.Lock()
+        self._work = threading.Condition(lock)
+        self._room = threading.Condition(lock)
+
+    def submit(self, work: Work) -> None:
+        """Hand over a piece of work; this waits while too much is waiting already."""
+        with self._work:
+            while len(self._waiting) >= self._capacity:
+                self._room.wait()
+            self._waiting.append(work)
+            if self._idle:
+                self._work.notify()
+            if len(self._waiting) > self._idle and len(self._threads) < self._size:
+                # A daemon, so that a call that never ends cannot keep the process alive.
+                thread = threading.Thread(target=self._run, daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def drop(self) -> None:
+        """Forget what no thread has begun."""
+        with self._work:
+            self._waiting.clear()
+            self._room.notify_all()
+
+    def finish(self, seconds: float) -> bool:
+        """Wait until all work is done, and say whether it was within the time given."""
+        with self._work:
+            self._closing = True
+            self._work.notify_all()
+        deadline = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _run(self) -> None:
+        while True:
+            with self._work:
+                while not self._waiting:
+                    if self._closing:
+                        return
+                    self._idle += 1
+                    self._work.wait()
+                    self._idle -= 1
+                work = self._waiting.popleft()
+                self._room.notify()
+            work()

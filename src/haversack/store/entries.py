@@ -1,0 +1,102 @@
+"""The entries table: the work log of every account, and each account's count of it."""
+
+from collections.abc import Iterable
+
+from haversack.store.database import Reader, Row, Writer
+from haversack.store.records import Entry
+
+_SELECT = """
+    SELECT id, account, tool, arguments, brief, key, rest, before, sent, after, created_at, used, evicted FROM entries
+"""
+
+
+def insert(tx: Writer, entry: Entry) -> int:
+    """Add an entry as the one used last; the store gives the id and the time of use."""
+    uses = _next_use(tx, entry.account)
+    identifier = tx.insert(
+        """
+        INSERT INTO entries (account, tool, arguments, brief, key, rest, before, sent, after, created_at, used)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        (
+            entry.account, entry.tool, entry.arguments, entry.brief, entry.key, entry.rest, entry.before, entry.sent,
+            entry.after, entry.created_at, uses,
+        ),
+    )  # fmt: skip
+    tx.run(
+        "UPDATE accounts SET history = history + ?, entries = entries + 1 WHERE handle = ?",
+        (entry.after, entry.account),
+    )
+    return identifier
+
+
+def least_recently_used(tx: Reader, account: str) -> Entry | None:
+    """The entry in an account's history whose last use is longest ago."""
+    row = tx.row(f"{_SELECT} WHERE account = ? AND evicted = 0 ORDER BY used, id LIMIT 1", (account,))
+    return _entry(row) if row else None
+
+
+def evict(tx: Writer, entry: Entry) -> None:
+    """Take an entry out of its account's history; it stays in the table."""
+    tx.run("UPDATE entries SET evicted = 1 WHERE id = ?", (entry.id,))
+    tx.run(
+        "UPDATE accounts SET history = history - ?, entries = entries - 1, evicted = evicted + 1 WHERE handle = ?",
+        (entry.after, entry.account),
+    )
+
+
+def use(tx: Writer, account: str, identifiers: Iterable[int]) -> None:
+    """Note that entries of an account's history have been used, all at the same moment."""
+    uses = _next_use(tx, account)
+    for identifier in identifiers:
+        tx.run("UPDATE entries SET used = ? WHERE id = ? AND evicted = 0", (uses, identifier))
+
+
+def with_key(tx: Reader, key: str) -> list[Entry]:
+    """The entries in any history whose reply, or what it left out, has this key."""
+    rows = tx.rows(
+        f"{_SELECT} WHERE key = ?1 AND evicted = 0 UNION {_SELECT} WHERE rest = ?1 AND rest <> '' AND evicted = 0",
+        (key,),
+    )
+    return [_entry(row) for row in rows]
+
+
+def newest(tx: Reader, account: str, limit: int, *, before: int | None = None) -> list[Entry]:
+    """Entries of an account's history, the newest first; `before` goes on from an id."""
+    rows = tx.rows(
+        f"{_SELECT} WHERE account = ? AND evicted = 0 AND id < ? ORDER BY id DESC LIMIT ?",
+        (account, 2**62 if before is None else before, limit),
+    )
+    return [_entry(row) for row in rows]
+
+
+def newest_with_evicted(tx: Reader, account: str, limit: int, *, before: int | None = None) -> list[Entry]:
+    """Every entry of an account, evicted or not, the newest first; `before` goes on from an id."""
+    rows = tx.rows(
+        f"{_SELECT} WHERE account = ? AND id < ? ORDER BY id DESC LIMIT ?",
+        (account, 2**62 if before is None else before, limit),
+    )
+    return [_entry(row) for row in rows]
+
+
+def recount(tx: Reader, account: str) -> tuple[int, int, int]:
+    """Tokens and entries in an account's history and entries evicted from it, counted anew from the rows."""
+    row = tx.row(
+        """
+        SELECT coalesce(sum(after) FILTER (WHERE evicted = 0), 0), count(*) FILTER (WHERE evicted = 0),
+            count(*) FILTER (WHERE evicted = 1)
+        FROM entries WHERE account = ?
+        """,
+        (account,),
+    )
+    assert row is not None
+    return row[0], row[1], row[2]
+
+
+def _next_use(tx: Writer, account: str) -> int:
+    uses: int = tx.value("UPDATE accounts SET uses = uses + 1 WHERE handle = ? RETURNING uses", (account,))
+    return uses
+
+
+def _entry(row: Row) -> Entry:
+    return Entry(*row)

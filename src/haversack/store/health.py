@@ -1,0 +1,42 @@
+"""Whether a store is sound: its file, its schema, its rows and its search index."""
+
+import apsw
+
+from haversack.store import schema, search
+from haversack.store.database import Reader, translated
+from haversack.values import record
+
+
+@record
+class Health:
+    """What was found: the schema's version, what the integrity check says, and whether the index agrees."""
+
+    version: int
+    integrity: str
+    foreign_keys: int
+    index: str
+
+    @property
+    def is_sound(self) -> bool:
+        return self.integrity == "ok" and not self.foreign_keys
+
+
+def sqlite_version() -> str:
+    """The SQLite that is in use."""
+    return apsw.sqlite_lib_version()
+
+
+def examine(path: str) -> Health:
+    """Look at a store without changing it."""
+    with translated(path):
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(5_000)
+            version: int = connection.pragma("user_version")
+            schema.refuse_newer(version)
+            integrity = str(connection.pragma("integrity_check"))
+            broken = len(connection.execute("PRAGMA foreign_key_check").fetchall())
+            index = search.check(Reader(connection)) if version else ""
+        finally:
+            connection.close()
+    return Health(version, integrity, broken, index)

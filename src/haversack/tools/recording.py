@@ -1,0 +1,87 @@
+"""What a call leaves behind: its remainder in the stash, its reply debited and in the work log, all at once."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from haversack.app import App
+from haversack.errors import HaversackError, StoreError
+from haversack.tools.fitting import Remainder, Reply
+from haversack.tools.paging import frozen
+from haversack.tools.result import Document, Done, Outcome, Result
+from haversack.worklog.compressing import ARGUMENTS, one_line, written
+from haversack.worklog.log import Call
+from haversack.worklog.stash import Kept
+
+_LOOKED_AT = 2_000
+"""Characters of an argument that are searched for secrets; less than that is ever kept."""
+
+
+class Trail:
+    """One call's trail: keys are given while the reply is fitted, and everything is written when it is known."""
+
+    def __init__(self, app: App, tool: str, arguments: Mapping[str, object]) -> None:
+        self._app = app
+        self._tool = tool
+        self._arguments = arguments
+        self._left: dict[str, Kept] = {}
+
+    def key_for(self, outcome: Outcome, remainder: Remainder, level: str) -> str:
+        """The key under which a remainder will be stashed, should the reply be sent with it."""
+        shown = 0
+        if isinstance(outcome, Result):
+            left = sum(block.counted for block, _ in remainder.blocks)
+            shown = sum(block.counted for block in outcome.blocks) - left
+        kept = self._app.stash.prepare(frozen(outcome, remainder, shown, level), self._origin())
+        self._left[kept.key] = kept
+        return kept.key
+
+    def write(self, account: str, outcome: Outcome, reply: Reply) -> bool:
+        """Stash, debit and log in one transaction; False, with nothing written, when a key was taken meanwhile."""
+        beside = (self._left[reply.left.key],) if reply.left else ()
+        on_sent = None if isinstance(outcome, Done) else outcome.on_sent
+        if not (account or beside or on_sent):
+            return True
+        call = self._call(outcome.brief, reply) if account else None
+        with self._app.database.write() as tx:
+            if on_sent:
+                on_sent(reply.names)
+            if call:
+                return self._app.log.add(account, call, beside=beside) is not None
+            return not beside or self._app.stash.put(tx, beside)
+
+    def write_failure(self, account: str, error: HaversackError) -> None:
+        """Debit and log a call that failed: its message is in the reader's context too."""
+        reply = Reply(str(error), self._app.profile.count(str(error)))
+        # The failure itself is what the caller must hear of, not that a locked or full store cannot note it.
+        with suppress(StoreError):
+            self._app.log.add(account, self._call(f"failed: {error.message}", reply))
+
+    def _call(self, brief: str, reply: Reply) -> Call:
+        from haversack.memory.redaction import redact
+
+        return Call(
+            tool=self._tool,
+            arguments=written(self._harmless(), each=60, limit=ARGUMENTS),
+            origin=self._origin(),
+            reply=reply.text,
+            brief=redact(brief).text,
+            tokens=reply.tokens,
+            left=reply.left.price if reply.left else 0,
+            rest=reply.left.key if reply.left else "",
+        )
+
+    def _origin(self) -> str:
+        return f"{self._tool}({written(self._harmless(), each=300, limit=1_000)})"
+
+    def _harmless(self) -> dict[str, object]:
+        """The arguments without secrets: the log must not keep what the memory takes out."""
+        from haversack.memory.redaction import redact
+
+        return {
+            name: redact(value[:_LOOKED_AT]).text if isinstance(value, str) else value
+            for name, value in self._arguments.items()
+            if value is not None
+        }
+
+
+__all__ = ["Document", "Trail", "one_line"]

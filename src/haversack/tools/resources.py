@@ -1,0 +1,80 @@
+"""Resources: replies of reading tools under an address, for clients that attach things by address."""
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from haversack.app import App
+from haversack.errors import NotFound
+from haversack.tools.call import call
+from haversack.tools.fitting import Reply
+from haversack.values import record
+
+SCHEME = "haversack://"
+MODULES: tuple[str, ...] = ()
+"""Modules of this room that declare resources of their own with `offer`."""
+
+
+@record
+class Resource:
+    """A tool's reply under an address; a part in braces, as in `observation/{id}`, is that argument of the tool."""
+
+    path: str
+    tool: str
+    name: str
+    about: str
+
+    @property
+    def address(self) -> str:
+        return SCHEME + self.path
+
+    @property
+    def variable(self) -> str:
+        """The argument the address leaves open, or nothing."""
+        return self.path.partition("{")[2].rstrip("}")
+
+
+_RESOURCES: list[Resource] = [
+    Resource("context", "mem_context", "context", "Pinned rules, recent sessions, prompts and memories"),
+    Resource("stats", "mem_stats", "stats", "Counts, tokens stored, projects, size on disk"),
+    Resource("context/{project}", "mem_context", "context of a project", "The same for one project"),
+    Resource("observation/{id}", "mem_get_observation", "observation", "One memory in full, by its id"),
+    Resource("search/{query}", "mem_search", "search", "The best memories for words or a question"),
+    Resource("more/{key}", "more", "rest of a reply", "What a reply left out, by its key"),
+]
+_loaded: list[str] = []
+
+
+def offer(resource: Resource) -> None:
+    """Declare one more resource."""
+    _RESOURCES.append(resource)
+
+
+def resources() -> list[Resource]:
+    """Every resource, those with an open address among them."""
+    if len(_loaded) < len(MODULES):
+        for module in MODULES:
+            import_module(f"haversack.tools.{module}")
+        _loaded.extend(MODULES)
+    return _RESOURCES
+
+
+def read(app: App, address: str) -> Reply:
+    """The reply an address stands for; what follows a `?` are further arguments, as in `?max_tokens=500`."""
+    from urllib.parse import parse_qsl, unquote
+
+    path, _, query = address.removeprefix(SCHEME).partition("?")
+    resource, arguments = _matching(address, path.rstrip("/"))
+    given: dict[str, object] = {name: unquote(value) for name, value in arguments.items()}
+    return call(app, resource.tool, given | dict(parse_qsl(query, keep_blank_values=True)))
+
+
+def _matching(address: str, path: str) -> tuple[Resource, Mapping[str, str]]:
+    if address.startswith(SCHEME):
+        for resource in resources():
+            if resource.path == path:
+                return resource, {}
+            stem = resource.path.partition("{")[0]
+            if resource.variable and path.startswith(stem) and len(path) > len(stem):
+                return resource, {resource.variable: path[len(stem) :]}
+    known = ", ".join(each.address for each in resources())
+    raise NotFound(f"no resource {address[:200]!r}", hint=f"resources: {known}")

@@ -1,0 +1,68 @@
+"""Compressing: a tool's result as one line for the work log."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+LINE = 500
+"""The most characters of an entry in the work log."""
+ARGUMENTS = 160
+"""The most characters of it that the arguments take."""
+
+Compressor = Callable[[object], str]
+NO_COMPRESSORS: Mapping[str, Compressor] = MappingProxyType({})
+
+
+def compress(
+    tool: str, result: object, *, compressors: Mapping[str, Compressor] = NO_COMPRESSORS, limit: int = LINE
+) -> str:
+    """A result as one line of at most `limit` characters, by the tool's own compressor.
+
+    Without a compressor, or when it fails or says more than the result itself, the line is the result's beginning.
+    """
+    text = result if isinstance(result, str) else _text(result)
+    brief = ""
+    if tool in compressors:
+        try:
+            brief = compressors[tool](result)
+        except Exception:  # noqa: BLE001 - any compressor may be handed in, and none may cost the caller the result
+            brief = ""
+    return shortest(brief, text, limit)
+
+
+def shortest(brief: str, text: str, limit: int = LINE) -> str:
+    """The brief on one line, unless it is empty or longer than the text it stands for."""
+    line = one_line(brief, limit)
+    if line and len(line) <= len(text):
+        return line
+    return one_line(text, limit)
+
+
+def one_line(text: str, limit: int) -> str:
+    """The text on one line, cut at a word end where it is longer than `limit` characters."""
+    if limit <= 0:
+        return ""
+    # Folding white space only shortens, so the beginning of a long text is enough unless it is nearly all space.
+    beginning = text[: 8 * limit]
+    folded = " ".join(beginning.split())
+    if len(folded) < limit and len(beginning) < len(text):
+        beginning, folded = text, " ".join(text.split())
+    if len(folded) <= limit and len(beginning) == len(text):
+        return folded
+    start = folded[: limit - 1]
+    space = start.rfind(" ")
+    return (start[:space] if space > limit // 2 else start).rstrip() + "…"
+
+
+def written(arguments: Mapping[str, object], *, each: int, limit: int = 10**9) -> str:
+    """Arguments as one would write them in a call, each value cut to `each` characters."""
+    parts = []
+    for name, value in arguments.items():
+        shown = f'"{one_line(value, each)}"' if isinstance(value, str) else one_line(_text(value), each)
+        parts.append(f"{name}={shown}")
+    return one_line(", ".join(parts), limit)
+
+
+def _text(value: object) -> str:
+    from json import dumps
+
+    return dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))

@@ -1,0 +1,134 @@
+"""`vcs_log`: commits, newest first, with their true number under the same filters."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from haversack.errors import InvalidArgument
+from haversack.workspace.git import Repository, failure, require_repository, resolve_commit
+from haversack.workspace.programs import Running, records
+from haversack.workspace.root import Place, Workspace, locate
+from haversack.workspace.snapshots import Snapshot, SnapshotWriter
+
+MOST = 10_000
+"""Commits one log holds; it counts them all."""
+
+_FORMAT = "--format=tformat:%H%x1f%h%x1f%aI%x1f%aN%x1f%s"
+_BATCH = 256
+_DATE = re.compile(
+    r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d?:\d\d(?::\d\d)?(?:\.\d+)?\s*(?:Z|[+-]\d\d:?\d\d)?)?|@?\d{9,10}"
+    r"|now|today|yesterday|noon|midnight"
+    r"|(?:\d{1,4}|an?|one|last)[ .]+(?:second|minute|hour|day|week|month|year)s?(?:[ .]+ago)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit: full and short hash, the author and the author's date (ISO 8601), and the first line of its message."""
+
+    hash: str
+    short: str
+    date: str
+    author: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class VcsLog:
+    """The newest commits of those that pass the filters, and how many do in all."""
+
+    path: str
+    commits: Snapshot[Commit]
+    total: int
+    has_commits: bool
+
+
+def vcs_log(
+    workspace: Workspace,
+    *,
+    path: str = "",
+    count: int = 10,
+    since: str = "",
+    until: str = "",
+    author: str = "",
+    grep: str = "",
+) -> VcsLog:
+    """The `count` newest commits that touch `path`, follow and precede the dates, and hold the texts, in any case.
+
+    A single file is followed through its renames. `author` and `grep` are plain text.
+    """
+    if not 1 <= count <= MOST:
+        raise InvalidArgument(f"count is {count}", hint=f"use 1 to {MOST:,}")
+    place = locate(workspace, path, must_exist=False)
+    repository = require_repository(workspace, place)
+    filters = _filters(since=since, until=until, author=author, grep=grep)
+    head = resolve_commit(repository, "HEAD")
+    writer = SnapshotWriter("commits")
+    if head is None:
+        return VcsLog(place.relative, Snapshot(writer.finish(), Commit), 0, False)
+    total = _gather(repository, place, [*filters, head], count, writer)
+    if not total and not os.path.exists(place.absolute):
+        locate(workspace, path)
+    return VcsLog(place.relative, Snapshot(writer.finish(), Commit), total, True)
+
+
+def _gather(repository: Repository, place: Place, arguments: list[str], count: int, writer: SnapshotWriter) -> int:
+    """Write the newest commits, and say how many there are."""
+    name = repository.path_of(place)
+    scope = [] if name == "." else ["--", name]
+    log = ["log", "-z", "--no-decorate", "--no-show-signature", "--no-patch", _FORMAT]
+    with ExitStack() as stack:
+        if not os.path.isdir(place.absolute):
+            # Only `log` follows renames, so the one command lists and counts.
+            running = stack.enter_context(repository.start(*log, "--follow", *arguments, *scope))
+            total = _write(repository, running, writer, count)
+        else:
+            counting = stack.enter_context(repository.start("rev-list", "--count", *arguments, *scope))
+            running = stack.enter_context(repository.start(*log, f"--max-count={count}", *arguments, *scope))
+            _write(repository, running, writer, count)
+            total = int(b"".join(counting.blocks()) or 0)
+            _check(repository, counting)
+    return total
+
+
+def _write(repository: Repository, running: Running, writer: SnapshotWriter, count: int) -> int:
+    total = 0
+    batch: list[tuple[str, ...]] = []
+    for record in _commits(records(running.blocks())):
+        total += 1
+        if total <= count:
+            batch.append(record)
+        if len(batch) == _BATCH:
+            writer.extend(batch)
+            batch = []
+    writer.extend(batch)
+    _check(repository, running)
+    return total
+
+
+def _check(repository: Repository, running: Running) -> None:
+    ended = running.ended()
+    if ended.code != 0:
+        raise failure(repository.top, "log", ended.errors)
+
+
+def _commits(said: Iterator[bytes]) -> Iterator[tuple[str, ...]]:
+    for record in said:
+        full, short, date, author, subject = record.decode("utf-8", "replace").lstrip("\n").split("\x1f", 4)
+        yield full, short, date, author, subject.replace("\n", " ").strip()
+
+
+def _filters(*, since: str, until: str, author: str, grep: str) -> list[str]:
+    for name, value in (("since", since), ("until", until)):
+        # Git takes any text for a date, and what it cannot read for now.
+        if value and not _DATE.fullmatch(value.strip()):
+            raise InvalidArgument(f"{name} {value!r} is not a date", hint="write 2026-01-31, or 3 days ago")
+    for name, value in (("author", author), ("grep", grep)):
+        if "\0" in value or "\n" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            raise InvalidArgument(f"{name} {value!r} holds a character that cannot be searched for")
+    arguments = ["--fixed-strings", "--regexp-ignore-case"]
+    given = {"since": since.strip(), "until": until.strip(), "author": author, "grep": grep}
+    return arguments + [f"--{name}={value}" for name, value in given.items() if value]

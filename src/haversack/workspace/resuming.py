@@ -1,0 +1,36 @@
+"""Going on from a stored snapshot, whichever question it answered."""
+
+from typing import Any
+
+from haversack.errors import DamagedFile
+from haversack.workspace.snapshots import Snapshot, snapshot_kind
+
+
+def resume(data: bytes) -> Snapshot[Any]:
+    """The result a snapshot's bytes hold, with items of the type they had."""
+    kind = snapshot_kind(data)
+    if kind == "files":
+        from haversack.workspace.listing import ProjectFile
+
+        return Snapshot(data, ProjectFile)
+    if kind == "matches":
+        from haversack.workspace.collecting import match_from
+
+        return Snapshot(data, match_from)
+    if kind == "status":
+        from haversack.workspace.status import StatusEntry
+
+        return Snapshot(data, StatusEntry)
+    if kind == "diff":
+        from haversack.workspace.diffing import part_from
+
+        return Snapshot(data, part_from)
+    if kind == "commits":
+        from haversack.workspace.history import Commit
+
+        return Snapshot(data, Commit)
+    if kind == "blame":
+        from haversack.workspace.blaming import run_from
+
+        return Snapshot(data, run_from)
+    raise DamagedFile(f"a stored workspace result is of an unknown kind {kind!r}", hint="make the call again")

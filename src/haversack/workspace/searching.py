@@ -1,0 +1,217 @@
+"""`search_content`: lines that match, with context, in order of path, by ripgrep when it is there."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import IO
+
+from haversack.errors import InvalidArgument, ToolFailed
+from haversack.workspace.collecting import Collected, Match, match_from
+from haversack.workspace.excluding import excluded_from
+from haversack.workspace.matching import PROPOSED_CAP, Plan, command_for, match_files, match_proposals
+from haversack.workspace.patterns import bytes_pattern, compile_pattern, may_run_long
+from haversack.workspace.programs import Running, clean_environment, find_program
+from haversack.workspace.root import Place, Workspace, locate, locate_readable
+from haversack.workspace.secrecy import Withheld
+from haversack.workspace.selecting import Candidates
+from haversack.workspace.snapshots import Snapshot
+
+MOST_CONTEXT = 50
+_SIMPLE_GLOB = re.compile(r"[\w.*?-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentMatches:
+    """The lines that match; `files` counts the files that have any, `top` names those with most.
+
+    `engine` says which program found them; it makes no difference to what was found.
+    """
+
+    pattern: str
+    path: str
+    matches: Snapshot[Match]
+    files: int
+    top: tuple[tuple[str, int], ...]
+    withheld: Withheld
+    notes: tuple[str, ...]
+    engine: str
+
+
+def search_content(
+    workspace: Workspace,
+    pattern: str,
+    *,
+    is_regex: bool = False,
+    path: str = "",
+    file_pattern: str = "",
+    context_lines: int = 2,
+    case_sensitive: bool = False,
+    include_hidden: bool = False,
+) -> ContentMatches:
+    """The lines at or below `path` that hold `pattern`, each with up to `context_lines` on either side.
+
+    A match is a matching line. Lines are matched one by one, by Python's regular expressions when `is_regex`. A
+    `file_pattern` without a slash is matched against file names, one with a slash against paths from `path`.
+    """
+    if not 0 <= context_lines <= MOST_CONTEXT:
+        raise InvalidArgument(f"context_lines is {context_lines}", hint=f"use 0 to {MOST_CONTEXT}")
+    compiled = compile_pattern(pattern, is_regex=is_regex, case_sensitive=case_sensitive)
+    place = locate(workspace, path)
+    folder, shown_folder = place.absolute, place.relative
+    if not os.path.isdir(folder):
+        place = locate_readable(workspace, path)
+        folder, shown_folder = os.path.dirname(folder), shown_folder.rpartition("/")[0]
+    plan = Plan(
+        base=place.relative,
+        folder=folder,
+        prefix=f"{shown_folder}/" if shown_folder else "",
+        pattern=pattern,
+        is_regex=is_regex,
+        case_sensitive=case_sensitive,
+        context=context_lines,
+        file_pattern=file_pattern,
+        include_hidden=include_hidden,
+        allow_secrets=workspace.allow_secrets,
+        seconds=workspace.limits.seconds,
+    )
+    search = _Search(workspace, place, plan, may_run_long(compiled))
+    question = bytes_pattern(compiled, is_regex=is_regex)
+    program = _ripgrep(workspace) if question is not None else None
+    if program and question is not None:
+        try:
+            collected = search.with_ripgrep(program, question)
+        except _NotForRipgrep:
+            program = None
+    if not program:
+        collected = search.with_python()
+    return ContentMatches(
+        pattern=pattern,
+        path=place.relative,
+        matches=Snapshot(collected.snapshot, match_from),
+        files=collected.files,
+        top=collected.top,
+        withheld=search.selection.withheld.total(),
+        notes=tuple(search.notes),
+        engine="rg" if program else "python",
+    )
+
+
+def _ripgrep(workspace: Workspace) -> str | None:
+    if workspace.engine == "python":
+        return None
+    program = find_program("rg", outside=workspace.root)
+    if workspace.engine == "rg" and not program:
+        raise ToolFailed("ripgrep is not installed", hint="install haversack[rg], or set workspace.engine = auto")
+    return program
+
+
+class _NotForRipgrep(Exception):
+    """Ripgrep cannot answer a question, so Python has to."""
+
+
+class _Search:
+    """One search under way; `selection` counts what was withheld, `notes` say what the reader should know."""
+
+    def __init__(self, workspace: Workspace, place: Place, plan: Plan, runs_apart: bool) -> None:
+        self._workspace = workspace
+        self._place = place
+        self._plan = plan
+        self._runs_apart = runs_apart
+        self.selection = plan.selection()
+        self.notes: list[str] = []
+
+    def with_python(self) -> Collected:
+        """Matches in files that Python reads."""
+        self.selection = self._plan.selection()
+        files = self._files()
+        if not self._runs_apart:
+            return match_files(self._plan, files)
+        with tempfile.TemporaryFile() as names:
+            for absolute, path in files:
+                names.write(os.fsencode(absolute) + b"\0" + os.fsencode(path) + b"\0")
+            names.seek(0)
+            return self._apart("python", names)
+
+    def _files(self) -> Iterator[tuple[str, str]]:
+        if not os.path.isdir(self._place.absolute):
+            yield self._place.absolute, self._place.relative
+            return
+        candidates = Candidates(self._workspace, self._place)
+        for absolute, path in candidates:
+            if self.selection.takes(path):
+                yield absolute, path
+        self.notes = candidates.notes
+
+    def with_ripgrep(self, program: str, question: str) -> Collected:
+        """Matches among the lines that ripgrep proposes."""
+        command = [
+            program, "--no-config", "--no-messages", "--no-ignore", "--no-mmap", "--text", "--color=never",
+            "--no-heading", "--with-filename", "--null", "--line-number", "--no-context-separator",
+            f"--context={self._plan.context}", f"--max-columns={PROPOSED_CAP}",
+        ]  # fmt: skip
+        with ExitStack() as stack:
+            if os.path.isdir(self._place.absolute):
+                rules = stack.enter_context(tempfile.NamedTemporaryFile(prefix="haversack-"))
+                rules.write(self._rules())
+                rules.flush()
+                command += [f"--ignore-file={rules.name}"]
+                command += ["--hidden"] if self._plan.include_hidden else []
+                command += _type_arguments(self._plan.file_pattern)
+                place = "./"
+            else:
+                place = f"./{os.path.basename(self._place.absolute)}"
+            running = stack.enter_context(
+                Running(
+                    [*command, f"--regexp={question}", "--", place],
+                    cwd=self._plan.folder,
+                    environment=clean_environment(),
+                    limits=self._workspace.limits,
+                )
+            )
+            if self._runs_apart:
+                collected = self._apart("rg", running.stdout)
+            else:
+                collected = match_proposals(self._plan, running.blocks())
+            ended = running.ended()
+        # 1 is "no match"; 2 with nothing to say is a file that could not be read, which Python would pass over too.
+        if ended.code not in (0, 1) and ended.errors:
+            raise _NotForRipgrep
+        return collected
+
+    def _rules(self) -> bytes:
+        """What ripgrep leaves out, as the rules of an ignore file: just what a listing leaves out."""
+        excluded = excluded_from(self._workspace, self._place, self.selection)
+        self.notes = list(excluded.notes)
+        lines = [b".git\n"]
+        lines += [b"/" + _as_rule(name) + b"\n" for name in excluded.names]
+        return b"".join(lines)
+
+    def _apart(self, engine: str, stdin: IO[bytes]) -> Collected:
+        with Running(
+            command_for(self._plan, engine),
+            cwd=self._plan.folder,
+            environment=clean_environment(),
+            limits=self._workspace.limits,
+            stdin=stdin,
+        ) as running:
+            said = b"".join(running.blocks())
+            ended = running.ended()
+        if ended.code != 0:
+            raise ToolFailed(f"the search failed: {ended.errors.splitlines()[-1:] or ended.code}")
+        return Collected.load(said)
+
+
+def _as_rule(name: bytes) -> bytes:
+    # A line end cannot be written in a rule; a question mark matches it.
+    return re.sub(rb"[\\*?\[\]!# ]", rb"\\\g<0>", name).replace(b"\n", b"?")
+
+
+def _type_arguments(file_pattern: str) -> list[str]:
+    """Lets ripgrep leave out files whose names cannot fit the pattern; the pattern itself is checked afterwards."""
+    name = file_pattern.rpartition("/")[2]
+    if not name or "**" in name or not _SIMPLE_GLOB.fullmatch(name):
+        return []
+    return [f"--type-add=wanted:{name}", "--type=wanted"]

@@ -1,0 +1,178 @@
+"""`vcs_status`: where the branch stands, what is staged, modified, untracked or in conflict, and what is under way."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from haversack.workspace.git import Repository, require_repository
+from haversack.workspace.root import Workspace, locate
+from haversack.workspace.snapshots import Snapshot, SnapshotWriter
+
+Group = Literal["conflicted", "staged", "modified", "untracked"]
+GROUPS: tuple[Group, ...] = ("conflicted", "staged", "modified", "untracked")
+
+_CHANGES = {"M": "modified", "T": "type changed", "A": "added", "D": "deleted", "R": "renamed", "C": "copied"}
+_CONFLICTS = {
+    "DD": "deleted by both", "AU": "added by us", "UD": "deleted by them", "UA": "added by them",
+    "DU": "deleted by us", "AA": "added by both", "UU": "modified by both",
+}  # fmt: skip
+_BATCH = 256
+
+
+@dataclass(frozen=True, slots=True)
+class StatusEntry:
+    """A path that is not as it was committed: how, and its old name when it was renamed or copied."""
+
+    group: Group
+    path: str
+    change: str
+    old_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many paths are in each group; one that is both staged and modified is in two."""
+
+    conflicted: int = 0
+    staged: int = 0
+    modified: int = 0
+    untracked: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.conflicted or self.staged or self.modified or self.untracked)
+
+
+@dataclass(frozen=True, slots=True)
+class VcsStatus:
+    """The state of a work tree.
+
+    `branch` is empty when the head is detached, `commit` before the first commit. `under_way` names a merge,
+    rebase, cherry-pick, revert, bisect or patch series that is not finished. `ahead` and `behind` are None without an
+    upstream, or when the upstream's branch is gone.
+    """
+
+    branch: str
+    commit: str
+    upstream: str
+    ahead: int | None
+    behind: int | None
+    counts: Counts
+    entries: Snapshot[StatusEntry]
+    under_way: tuple[str, ...]
+
+
+def vcs_status(workspace: Workspace) -> VcsStatus:
+    """The state of the repository at the root: paths in conflict first, then staged, modified, untracked, by path."""
+    repository = require_repository(workspace, locate(workspace, ""))
+    scope = repository.path_of(locate(workspace, ""))
+    headers: dict[str, str] = {}
+    writers = {group: SnapshotWriter("status") for group in GROUPS}
+    for entry in _entries(repository, scope, headers):
+        writers[entry.group].extend([_record(entry)])
+    merged = SnapshotWriter("status")
+    for group in GROUPS:
+        batch = []
+        for entry in Snapshot(writers[group].finish(), StatusEntry).items():
+            batch.append(_record(entry))
+            if len(batch) == _BATCH:
+                merged.extend(batch)
+                batch = []
+        merged.extend(batch)
+    branch = headers.get("branch.head", "")
+    commit = headers.get("branch.oid", "")
+    ahead, _, behind = headers.get("branch.ab", "").partition(" ")
+    return VcsStatus(
+        branch="" if branch == "(detached)" else branch,
+        commit="" if commit == "(initial)" else commit,
+        upstream=headers.get("branch.upstream", ""),
+        ahead=int(ahead) if ahead else None,
+        behind=-int(behind) if behind else None,
+        counts=Counts(**{group: writers[group].total for group in GROUPS}),
+        entries=Snapshot(merged.finish(), StatusEntry),
+        under_way=tuple(_under_way(git_folder(repository.top))),
+    )
+
+
+def _record(entry: StatusEntry) -> tuple[str, ...]:
+    return (entry.group, entry.path, entry.change, entry.old_path)
+
+
+def _entries(repository: Repository, scope: str, headers: dict[str, str]) -> Iterator[StatusEntry]:
+    name = repository.namer()
+    said = repository.records(
+        "status", "--porcelain=v2", "--branch", "--ahead-behind", "-z", "--untracked-files=all", "--find-renames",
+        "--ignore-submodules=dirty", "--", scope,
+        unfiltered=True,
+    )  # fmt: skip
+    for record in said:
+        kind = record[:1]
+        if kind == b"#":
+            key, _, value = record[2:].decode("utf-8", "replace").partition(" ")
+            headers[key] = value
+        elif kind == b"?":
+            if path := name(record[2:]):
+                yield StatusEntry("untracked", path, "untracked")
+        elif kind == b"u":
+            fields = record.split(b" ", 10)
+            if path := name(fields[10]):
+                yield StatusEntry("conflicted", path, _CONFLICTS.get(fields[1].decode(), "in conflict"))
+        elif kind in (b"1", b"2"):
+            fields = record.split(b" ", 9 if kind == b"2" else 8)
+            old = (name(next(said, b"")) or "") if kind == b"2" else ""
+            if path := name(fields[-1]):
+                yield from _changes(fields[1].decode(), path, old)
+
+
+def _changes(marks: str, path: str, old_path: str) -> Iterator[StatusEntry]:
+    staged, modified = marks[0], marks[1]
+    if staged != ".":
+        yield StatusEntry("staged", path, _CHANGES.get(staged, staged), old_path if staged in "RC" else "")
+    if modified != ".":
+        yield StatusEntry("modified", path, _CHANGES.get(modified, modified), old_path if modified in "RC" else "")
+
+
+def git_folder(top: str) -> str:
+    """Where a work tree keeps its own state: `.git`, or the folder that a `.git` file names."""
+    marker = os.path.join(top, ".git")
+    if os.path.isdir(marker):
+        return marker
+    try:
+        with open(marker, "rb") as file:
+            named = os.fsdecode(file.read(4_096)).strip().removeprefix("gitdir:").strip()
+    except OSError:
+        return marker
+    return os.path.join(top, named)
+
+
+def _under_way(folder: str) -> Iterator[str]:
+    """What git has begun and not finished, as its own state files tell."""
+
+    def has(name: str) -> bool:
+        return os.path.exists(os.path.join(folder, name))
+
+    if has("MERGE_HEAD"):
+        yield "merge"
+    if has("rebase-merge"):
+        yield "rebase" + _steps(folder, "rebase-merge/msgnum", "rebase-merge/end")
+    elif has("rebase-apply"):
+        kind = "patch series" if has("rebase-apply/applying") else "rebase"
+        yield kind + _steps(folder, "rebase-apply/next", "rebase-apply/last")
+    if has("CHERRY_PICK_HEAD"):
+        yield "cherry-pick"
+    if has("REVERT_HEAD"):
+        yield "revert"
+    if has("BISECT_LOG"):
+        yield "bisect"
+
+
+def _steps(folder: str, *names: str) -> str:
+    numbers = []
+    for name in names:
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                numbers.append(int(file.read(20)))
+        except (OSError, ValueError):
+            return ""
+    return f" ({numbers[0]}/{numbers[1]})"

@@ -1,0 +1,70 @@
+"""Servers in this process, on a store of their own."""
+
+import json
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haversack.app import App
+from haversack.config import Config
+from haversack.mcp import serve
+from haversack.tools import declaring
+from haversack.tools.declaring import tool
+from haversack.tools.registry import tools
+from haversack.tools.result import Done, Outcome
+from tests.mcp.talking import Dialogue, Gate, Talk
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> App:
+    return App(Config(home=str(tmp_path / "home")), directory=str(tmp_path))
+
+
+@pytest.fixture
+def talk(app: App) -> Talk:
+    """Sends messages (or raw lines) all at once and gives every line that came back, decoded."""
+
+    def converse(*messages: object, tool_names: tuple[str, ...] = (), using: App | None = None) -> list[Any]:
+        lines = [each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n" for each in messages]
+        output = BytesIO()
+        assert serve(using or app, tool_names=tool_names, stdin=BytesIO(b"".join(lines)), stdout=output) == 0
+        return [json.loads(line) for line in output.getvalue().splitlines()]
+
+    return converse
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    """The tool `wait_at_gate`, declared for one test."""
+    held = Gate()
+    tools()
+    monkeypatch.setattr(declaring, "_TOOLS", dict(declaring._TOOLS))
+
+    def wait_at_gate(app: App, *, note: str = "") -> Outcome:
+        """Wait until the test opens the gate."""
+        held.entered.set()
+        held.opened.wait(timeout=30)
+        held.passed.append(note)
+        return Done(f"passed {note}")
+
+    tool(group="test", writes=True)(wait_at_gate)
+    yield held
+    held.opened.set()
+
+
+@pytest.fixture
+def dialogue(app: App) -> Iterator[Callable[..., Dialogue]]:
+    """Opens dialogues, and ends those a test leaves open."""
+    opened: list[Dialogue] = []
+
+    def open_dialogue(*tool_names: str) -> Dialogue:
+        opened.append(Dialogue(app, *tool_names))
+        return opened[-1]
+
+    yield open_dialogue
+    for each in opened:
+        if not each.output.closed:
+            each.end()
