@@ -4,14 +4,17 @@ import os
 import threading
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from haversack.config import Config, load
 from haversack.memory.room import Memory, microseconds_now
 from haversack.store.database import Database
 from haversack.tokens import Profile, profile_named
-from haversack.worklog.ledger import Ledger
-from haversack.worklog.log import WorkLog
-from haversack.worklog.stash import Stash
+
+if TYPE_CHECKING:
+    from haversack.worklog.ledger import Ledger
+    from haversack.worklog.log import WorkLog
+    from haversack.worklog.stash import Stash
 
 
 class App:
@@ -45,15 +48,21 @@ class App:
         return Memory(self.database, self.config.memory, self.directory, self.now)
 
     @cached_property
-    def stash(self) -> Stash:
+    def stash(self) -> "Stash":
+        from haversack.worklog.stash import Stash
+
         return Stash(self.database, self.config.stash, self.now)
 
     @cached_property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> "Ledger":
+        from haversack.worklog.ledger import Ledger
+
         return Ledger(self.database, self.config.budget, self.now)
 
     @cached_property
-    def log(self) -> WorkLog:
+    def log(self) -> "WorkLog":
+        from haversack.worklog.log import WorkLog
+
         return WorkLog(self.ledger, self.stash, self.profile)
 
     @property

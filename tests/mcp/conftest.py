@@ -45,8 +45,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
 
     def wait_at_gate(app: App, *, note: str = "") -> Outcome:
         """Wait until the test opens the gate."""
-        held.entered.set()
-        held.opened.wait(timeout=30)
+        held.wait()
         held.passed.append(note)
         return Done(f"passed {note}")
 

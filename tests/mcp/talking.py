@@ -4,6 +4,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, Any
 
 from haversack.app import App
@@ -62,8 +63,9 @@ class Dialogue:
     def _serve(self, app: App, tool_names: tuple[str, ...]) -> None:
         source, target = self._server
         serve(app, tool_names=tool_names, stdin=source, stdout=target)
-        target.close()
         source.close()
+        with suppress(BrokenPipeError):
+            target.close()
 
     def send(self, *messages: Message) -> None:
         for message in messages:
@@ -90,3 +92,7 @@ class Gate:
         self.entered = threading.Event()
         self.opened = threading.Event()
         self.passed: list[str] = []
+
+    def wait(self) -> None:
+        self.entered.set()
+        self.opened.wait(timeout=30)

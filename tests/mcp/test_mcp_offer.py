@@ -140,14 +140,14 @@ def test_a_wrong_prompt_is_refused_with_what_would_be_right(
 
 
 def test_resources_are_the_replies_of_tools_under_an_address(talk: Talk, filled: App) -> None:
-    for address, tool, arguments in [
-        ("haversack://stats", "mem_stats", {}),
+    expected: list[tuple[str, str, dict[str, object]]] = [
         ("haversack://context", "mem_context", {}),
         ("haversack://context/thesis", "mem_context", {"project": "thesis"}),
         ("haversack://context?project=thesis&max_tokens=200", "mem_context", {"project": "thesis", "max_tokens": 200}),
         ("haversack://observation/3", "mem_get_observation", {"id": 3}),
         ("haversack://search/port%20of%207?limit=2", "mem_search", {"query": "port of 7", "limit": 2}),
-    ]:
+    ]
+    for address, tool, arguments in expected:
         (content,) = one(talk, request(1, "resources/read", uri=address))["contents"]
         assert content["uri"] == address
         assert content["text"] == call(filled, tool, arguments).text

@@ -7,7 +7,7 @@ import pytest
 
 from haversack.app import App
 from haversack.config import Config, ServerSettings
-from tests.mcp.talking import STATELESS_META, Talk, answer_to, called, hello, request, stateless
+from tests.mcp.talking import Talk, answer_to, called, hello, request, stateless
 
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
@@ -22,9 +22,7 @@ def test_a_handshake_agrees_on_the_revision_the_client_asks_for(talk: Talk, revi
 
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "1999-01-01", ""])
-def test_a_handshake_for_a_revision_without_one_is_answered_with_the_newest_that_has(
-    talk: Talk, revision: str
-) -> None:
+def test_a_handshake_for_a_revision_without_one_is_answered_with_the_newest_that_has(talk: Talk, revision: str) -> None:
     assert talk(hello(revision))[0]["result"]["protocolVersion"] == "2025-11-25"
 
 
@@ -172,4 +170,3 @@ def test_a_cursor_nobody_gave_out_is_refused(talk: Talk) -> None:
 def test_answers_to_questions_never_asked_are_ignored(talk: Talk) -> None:
     answers: list[Any] = talk(hello(), {"jsonrpc": "2.0", "id": 9, "result": {}}, request(1, "ping"))
     assert [each["id"] for each in answers] == [0, 1]
-    assert STATELESS_META

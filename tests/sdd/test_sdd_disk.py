@@ -127,7 +127,7 @@ def test_a_process_killed_while_writing_leaves_a_state_and_artifacts_that_can_be
     program = """
 turn = 0
 while True:
-    project.create_proposal(root, proposal(f"turn {turn} " + "x" * 200_000), reopen=True, now=now)
+    project.create_proposal(root, proposal(f"turn {turn} " + "x" * 150_000), reopen=True, now=now)
     print(turn, flush=True)
     turn += 1
 """

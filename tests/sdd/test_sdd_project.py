@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from haversack.sdd.artifacts import Design, Requirements, Tasks
 from haversack.sdd.library import load_project, located
 from haversack.sdd.pipeline import STAGES, TOOLS, Stage
 from haversack.sdd.results import Receipt
+from haversack.values import replace
 
 if TYPE_CHECKING:
     from tests.sdd.conftest import Desk
@@ -322,6 +322,14 @@ def test_the_overview_tells_status_size_and_next_step_of_each_stage(desk: "Desk"
     assert seen.next_step.tool == "sdd_create_business_rules"
 
 
+def test_one_damaged_file_does_not_hide_where_the_project_stands(desk: "Desk") -> None:
+    desk.upto("propose")
+    desk.write("changes/broken/change.json", "{")
+    Path(desk.workspace, "sdd", "proposal.md").write_bytes(b"caf\xe9\n")
+    seen = overview.overview(desk.workspace)
+    assert (seen.current, seen.stages[1].size, seen.stages[1].lines) == ("specify", 5, 1)
+
+
 def test_an_artifact_that_is_not_written_yet_is_not_found_but_the_next_tool_is_named(desk: "Desk") -> None:
     desk.init()
     with pytest.raises(NotFound, match="sdd_create_proposal"):
@@ -337,7 +345,7 @@ def test_a_damaged_state_is_explained_and_no_tool_writes_over_it(desk: "Desk", d
     before = {name: desk.read(name) for name in desk.files()}
     for stage in STAGES:
         for reopen in (False, True):
-            with pytest.raises(DamagedFile, match="haversack doctor"):
+            with pytest.raises(DamagedFile, match="haversack doctor --mend"):
                 desk.run(stage, reopen=reopen)
     assert {name: desk.read(name) for name in desk.files()} == before
 

@@ -58,3 +58,9 @@ def test_slugs_made_unique_never_meet(title: str, count: int) -> None:
 
 def test_names_that_differ_only_in_case_count_as_taken() -> None:
     assert unique("readme", ["README"]) == "readme-2"
+
+
+def test_a_long_title_is_cut_between_words() -> None:
+    assert slugify("Readers can reserve a book that is out and are told when it comes back") == (
+        "readers-can-reserve-a-book-that-is-out-and-are-told-when-it"
+    )

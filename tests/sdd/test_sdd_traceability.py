@@ -121,6 +121,18 @@ def test_a_coverage_table_counts_as_covering() -> None:
     assert findings(tasks) == []
 
 
+def test_a_task_does_not_cover_what_the_tasks_that_need_it_cover() -> None:
+    documents = [Document("requirements.md", REQUIREMENTS, "specify"), Document("tasks.md", TASKS, "tasks")]
+    covered = {entry.requirement.id: entry.tasks for entry in trace(documents).coverage}
+    assert covered == {
+        "FR-001": ("TASK-001",),
+        "FR-002": ("TASK-002",),
+        "FR-003": ("TASK-002",),
+        "FR-004": (),
+        "NFR-001": ("TASK-001",),
+    }
+
+
 def test_work_on_a_wont_have_is_a_warning() -> None:
     assert [f.kind for f in found(TASKS.replace("FR-002..", "FR-004, FR-002.."))] == ["excluded"]
 

@@ -64,11 +64,10 @@ def _run_tool(command: Command, typed: list[str]) -> int:
     from haversack.cli.options import arguments_from, parser_for
     from haversack.config import load
     from haversack.tools.call import Options, call
-    from haversack.tools.declaring import named
-    from haversack.tools.registry import tools
+    from haversack.tools.registry import find
     from haversack.values import replace
 
-    tool = named(tools(), command.tool)
+    tool = find(command.tool)
     parsed = parser_for(command, tool).parse_args(typed)
     config = load()
     if getattr(parsed, "profile", None):

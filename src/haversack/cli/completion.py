@@ -2,15 +2,14 @@
 
 from haversack.cli.commands import COMMANDS, HOUSEKEEPING
 from haversack.cli.options import parser_for
-from haversack.tools.declaring import named
-from haversack.tools.registry import tools
+from haversack.tools.registry import find
 
 
 def options() -> dict[str, list[str]]:
     """Every command with its options."""
     found = {name: ["--help"] for name in HOUSEKEEPING}
     for command in COMMANDS:
-        parser = parser_for(command, named(tools(), command.tool))
+        parser = parser_for(command, find(command.tool))
         names = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
         found[command.name] = sorted(names)
     return found

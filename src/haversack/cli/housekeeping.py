@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from haversack.app import App
 from haversack.cli import terminal
-from haversack.cli.options import Parser
+from haversack.cli.options import Parser, formatter
 from haversack.errors import InvalidArgument
 
 
@@ -22,14 +22,12 @@ def run(name: str, typed: list[str]) -> int:
 
 
 def _parser(name: str, about: str, *examples: str) -> Parser:
-    from argparse import RawDescriptionHelpFormatter
-
     lines = "\n".join(f"  {line}" for line in examples)
     return Parser(
         prog=f"haversack {name}",
         description=about,
         epilog=f"examples:\n{lines}" if lines else None,
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
 

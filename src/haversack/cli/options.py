@@ -1,6 +1,7 @@
 """A command line parser made from a tool's declaration."""
 
 import argparse
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -26,6 +27,15 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(EXIT_USAGE)
 
 
+def formatter(prog: str) -> argparse.HelpFormatter:
+    """Help as wide as the terminal; argparse would load a whole module to find that out, for every option."""
+    try:
+        width = os.get_terminal_size().columns - 2
+    except OSError:
+        width = 100
+    return argparse.RawDescriptionHelpFormatter(prog, width=max(width, 60))
+
+
 def parser_for(command: Command, tool: Tool) -> Parser:
     """The parser of one command."""
     examples = "\n".join(f"  {line}" for line in command.examples)
@@ -33,7 +43,7 @@ def parser_for(command: Command, tool: Tool) -> Parser:
         prog=f"haversack {command.name}",
         description=command.about or tool.about,
         epilog=f"examples:\n{examples}" if examples else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     for parameter in tool.parameters:

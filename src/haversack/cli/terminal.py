@@ -1,16 +1,17 @@
 """Writing to a terminal or a pipe: colour only for people, and nothing stored can steer the terminal."""
 
 import os
-import re
 import sys
 from typing import TYPE_CHECKING
+
+from haversack.patterns import pattern
 
 if TYPE_CHECKING:
     from haversack.tools.fitting import Reply
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_FOOTER = re.compile(r"^(📏|⚡|Showing \d+ of |\[Budget )")
-_TITLE = re.compile(r"^(#\d+ \[[^\]\n]{1,40}\]|## |# )")
+_CONTROL = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_FOOTER = pattern(r"^(📏|⚡|Showing \d+ of |\[Budget )")
+_TITLE = pattern(r"^(#\d+ \[[^\]\n]{1,40}\]|## |# )")
 
 
 def make_utf8() -> None:

@@ -99,7 +99,7 @@ class Conversation:
         if isinstance(message, list):
             self._receive_batch(message)
         else:
-            self._receive_one(message, self._output.write)
+            self._receive_one(message, self._send)
 
     def close(self) -> None:
         """Tell those who listen for changes that there will be none."""
@@ -115,6 +115,10 @@ class Conversation:
         for request in list(self._listeners.values()):
             if request.object("notifications").get("toolsListChanged") is True:
                 self._output.write(notification(method, {"_meta": {SUBSCRIPTION_KEY: request.id}}))
+
+    def _send(self, line: str) -> None:
+        if line:
+            self._output.write(line)
 
     def _receive_batch(self, messages: list[object]) -> None:
         if self._revision != BATCHES or not messages:

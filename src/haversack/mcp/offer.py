@@ -118,13 +118,11 @@ class Offer:
     def tool_call(self, request: Request) -> Json:
         """A tool's reply, or its error as a result a model can act on."""
         from haversack.tools.call import call
-        from haversack.tools.declaring import named
+        from haversack.tools.declaring import unknown_tool
 
         name, arguments = request.text("name"), request.object("arguments")
-        try:
-            named(self._tools, name)
-        except HaversackError as error:
-            raise ProtocolError(INVALID_PARAMS, str(error)) from None
+        if name not in self._tools:
+            raise ProtocolError(INVALID_PARAMS, str(unknown_tool(name, list(self._tools))))
         try:
             return _fitted(call(self._app, name, arguments))
         except HaversackError as error:

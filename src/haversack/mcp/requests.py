@@ -28,6 +28,7 @@ SUBSCRIPTION_KEY = f"{_PREFIX}subscriptionId"
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 Respond = Callable[[str], None]
+"""Takes the line that answers a request, or an empty one when it is to have no answer after all."""
 
 
 @record

@@ -1,8 +1,7 @@
 """What a caller's texts and numbers must be before anything is written."""
 
-import re
-
 from haversack.errors import InvalidArgument, TooLarge
+from haversack.patterns import pattern
 
 KINDS = (
     "decision", "architecture", "bugfix", "pattern", "config", "discovery", "learning", "preference", "fact",
@@ -21,8 +20,8 @@ MAX_TITLE = 500
 MAX_NAME = 200
 MAX_TAGS = 50
 
-_KIND = re.compile(r"[^\W_][\w-]{0,39}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_KIND = pattern(r"[^\W_][\w-]{0,39}")
+_SURROGATE = pattern("[\ud800-\udfff]")
 
 
 def check_text(name: str, text: str, limit: int) -> str:

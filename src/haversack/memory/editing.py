@@ -3,6 +3,7 @@
 from haversack.errors import Conflict, InvalidArgument, NotFound
 from haversack.memory import indexing
 from haversack.memory.checks import VERIFICATIONS, check_member
+from haversack.memory.lookup import get
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
 from haversack.memory.saving import Draft, checked, content_hash, redacted
@@ -44,18 +45,6 @@ class Updated:
     revision: int = 0
     redactions: tuple[str, ...] = ()
     restored: bool = False
-
-
-def get(tx: Reader, identifier: int) -> Observation:
-    """An observation that is not deleted, or an error that says which it is."""
-    found = observations.get(tx, identifier)
-    if found is None:
-        raise NotFound(f"no observation #{identifier}", hint="mem_search finds ids by content")
-    if found.deleted_at is not None:
-        raise NotFound(
-            f"observation #{identifier} is deleted", hint=f"mem_update(id={identifier}, restore=true) brings it back"
-        )
-    return found
 
 
 def update(memory: Memory, identifier: int, changes: Changes) -> Updated:

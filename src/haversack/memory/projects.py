@@ -4,15 +4,17 @@ import os
 import re
 import unicodedata
 
+from haversack.patterns import pattern
+
 _MOST_READ = 1 << 20
 _NAMELESS = "root"
 
-_SECTION = re.compile(r'\s*\[\s*([\w.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]')
-_SETTING = re.compile(r"\s*([A-Za-z][\w-]*)\s*=\s*(.*)")
-_ESCAPE = re.compile(r"\\(.)")
-_SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
+_SECTION = pattern(r'\s*\[\s*([\w.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]')
+_SETTING = pattern(r"\s*([A-Za-z][\w-]*)\s*=\s*(.*)")
+_ESCAPE = pattern(r"\\(.)")
+_SCHEME = pattern(r"[A-Za-z][\w+.-]*://")
+_DRIVE = pattern(r"[A-Za-z]:[\\/]")
+_BLANKS = pattern(r"[\s\x00-\x1f\x7f]+")
 
 
 def detect_project(directory: str, *, explicit: str = "") -> str:

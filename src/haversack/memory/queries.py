@@ -6,6 +6,7 @@ trailing `*` asks for a prefix.
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
@@ -19,7 +20,9 @@ from haversack.memory.words import (
     parts_of,
     spell_names,
     symbol_word,
+    words_in,
 )
+from haversack.patterns import pattern
 from haversack.values import record, replace
 
 Kind = Literal["word", "phrase", "prefix", "identifier"]
@@ -42,9 +45,8 @@ weren what when where whether which while who whom whose why will with won would
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-_QUOTED = re.compile(r'["“”„‟«»]([^"“”„‟«»]*)["“”„‟«»]')
-_ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
-_CONTRACTION = re.compile(r"['’](?:s|t|d|m|re|ve|ll)(?![^\W_])", re.IGNORECASE)
+_QUOTED = pattern(r'["“”„‟«»]([^"“”„‟«»]*)["“”„‟«»]')
+_CONTRACTION = pattern(r"['’](?:s|t|d|m|re|ve|ll)(?![^\W_])", re.IGNORECASE)
 _NOT_IN_QUERY = str.maketrans({"\0": " ", '"': " "})
 
 
@@ -72,8 +74,8 @@ class Query:
 def parse_query(text: str) -> Query:
     """The terms of a query, each once, in the order typed; any text at all is a query.
 
-    Stop words go, unless there is nothing else. Of more than 64 terms the quoted phrases stay first and then
-    the longest, which are the rarest as a rule; of equally long ones the earlier.
+    Stop words go, unless there is nothing else. Of more than 64 terms the quoted phrases stay first, then what
+    was said most often, then the longest, which are the rarest as a rule; of equal ones the earlier.
     """
     plain = normalise(text)
     terms: list[Term] = []
@@ -84,10 +86,12 @@ def parse_query(text: str) -> Query:
         terms.extend(_phrase_terms(quoted[1]))
         end = quoted.end()
     outside.append(plain[end:])
-    for chunk in dict.fromkeys(" ".join(outside).translate(_NOT_IN_QUERY).split()):
-        terms.extend(_chunk_terms(chunk))
-    distinct = _without_repeats(terms)
-    return Query(_at_most(MOST_TERMS, [term for term in distinct if not _is_noise(term)] or distinct))
+    counts = Counter(terms)
+    for chunk, count in Counter(" ".join(outside).translate(_NOT_IN_QUERY).split()).items():
+        for term in _chunk_terms(chunk):
+            counts[term] += count
+    distinct = _without_repeats(counts)
+    return Query(_at_most(MOST_TERMS, {t: n for t, n in distinct.items() if not _is_noise(t)} or distinct))
 
 
 def match_expression(query: Query, *, mode: Mode = "any") -> str:
@@ -134,7 +138,7 @@ def _whole(term: Term) -> list[str]:
     """The words of a term as they stand in the text: `getusername`, not its parts."""
     if UNSPACED_RUN.match(term.text):
         return list(term.tokens)
-    return [piece.lower() for piece in _pieces(spell_names(term.text))]
+    return [piece.lower() for piece in words_in(spell_names(term.text))]
 
 
 def _quote(tokens: Iterable[str]) -> str:
@@ -158,19 +162,23 @@ def _is_noise(term: Term) -> bool:
     return all(token in STOP_WORDS for token in term.tokens)
 
 
-def _without_repeats(terms: Iterable[Term]) -> list[Term]:
-    distinct: dict[tuple[object, ...], Term] = {}
-    for term in terms:
+def _without_repeats(counts: dict[Term, int]) -> dict[Term, int]:
+    """Terms the index cannot tell apart as the first of them, with how often they occur together."""
+    first: dict[tuple[object, ...], Term] = {}
+    together: dict[Term, int] = {}
+    for term, count in counts.items():
         stems = tuple(stem(fold(token)) for token in term.tokens)
-        distinct.setdefault((term.kind == "prefix", term.required, *stems), term)
-    return list(distinct.values())
+        kept = first.setdefault((term.kind == "prefix", term.required, *stems), term)
+        together[kept] = together.get(kept, 0) + count
+    return together
 
 
-def _at_most(count: int, terms: list[Term]) -> tuple[Term, ...]:
-    if len(terms) <= count:
-        return tuple(terms)
-    by_worth = sorted(range(len(terms)), key=lambda place: (not terms[place].required, -len(terms[place].text)))
-    return tuple(terms[place] for place in sorted(by_worth[:count]))
+def _at_most(limit: int, counts: dict[Term, int]) -> tuple[Term, ...]:
+    if len(counts) <= limit:
+        return tuple(counts)
+    by_worth = sorted(counts, key=lambda term: (not term.required, -counts[term], -len(term.text)))
+    kept = set(by_worth[:limit])
+    return tuple(term for term in counts if term in kept)
 
 
 def _phrase_terms(quoted: str) -> Iterator[Term]:
@@ -187,7 +195,7 @@ def _phrase_terms(quoted: str) -> Iterator[Term]:
 
 def _phrase_tokens(run: str, *, is_last: bool) -> list[str]:
     if not UNSPACED_RUN.match(run):
-        return _pieces(run)
+        return words_in(run)
     # Inside a phrase a run ends where the indexed run ended, and there its last character stands alone.
     return [*pairs_of(run), *(run[-1] if not is_last and len(run) > 1 else "")]
 
@@ -221,7 +229,7 @@ def _runs(text: str) -> list[str]:
 def _spaced_terms(chunk: str) -> Iterator[Term]:
     text = _CONTRACTION.sub("", chunk)
     is_prefix = text.rstrip(".,;:!?)]}'’").endswith("*")
-    pieces = _pieces(spell_names(text))
+    pieces = words_in(spell_names(text))
     if not pieces:
         return
     tokens = tuple(token.lower() for piece in pieces for token in parts_of(piece) or (piece,))
@@ -239,10 +247,3 @@ def _symbol_term(character: str, *, required: bool = False) -> Term:
 def _trimmed(text: str) -> str:
     """The text without punctuation around it, but with the signs that belong to a name."""
     return text.strip("'’`´‘‚,;:!?()[]{}<>*=~|^&%$@\\/_-…").rstrip(".") or text
-
-
-def _pieces(text: str) -> list[str]:
-    """The words the index would make of the text; vowel signs belong to the letters they stand on."""
-    if text.isascii():
-        return _ASCII_PIECE.findall(text)
-    return "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text).split()

@@ -3,19 +3,20 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from haversack.memory.secret_assignments import assigned_secrets, secret_under_name
 from haversack.memory.secret_shapes import Span, header_secrets, shaped_secrets
+from haversack.patterns import pattern
+from haversack.values import record
 
 PRIVATE = "private-tag"
 
-_PRIVATE_TAG = re.compile(r"<\s{0,16}(?P<close>/?)\s{0,16}private(?=[\s/>])[^<>]*>", re.IGNORECASE)
+_PRIVATE_TAG = pattern(r"<\s{0,16}(?P<close>/?)\s{0,16}private(?=[\s/>])[^<>]*>", re.IGNORECASE)
 # Taking one secret out can lay another bare, such as a password that ran into it; more rounds find nothing.
 _MOST_ROUNDS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Redacted:
     """A text without its secrets, and the name of each that was taken out, in the order they stood."""
 

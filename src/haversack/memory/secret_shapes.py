@@ -8,8 +8,11 @@ that cost a text without secrets a few microseconds per kilobyte.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
+
+from haversack.patterns import pattern
+from haversack.values import record
 
 
 class Span(NamedTuple):
@@ -20,7 +23,7 @@ class Span(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Shape:
     """A pattern that is only tried on texts that hold one of its markers; group 1, if any, is the secret."""
 
@@ -34,7 +37,7 @@ _SHORTEST = 15
 
 def _token(name: str, body: str, *markers: str) -> _Shape:
     # No pattern can begin inside a run of letters and digits, which also keeps each one linear.
-    return _Shape(name, markers, re.compile(rf"(?<![A-Za-z0-9_])(?:{body})(?![A-Za-z0-9])"))
+    return _Shape(name, markers, pattern(rf"(?<![A-Za-z0-9_])(?:{body})(?![A-Za-z0-9])"))
 
 
 _SHAPES = (
@@ -75,38 +78,38 @@ _SHAPES = (
     _token("vault-token", r"hv[bs]\.[\w-]{24,}", "hvs.", "hvb."),
     _token("groq-key", r"gsk_[A-Za-z0-9]{32,}", "gsk_"),
     _token("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}", "AGE-SECRET"),
-    _Shape("telegram-token", (":AA",), re.compile(r"(?<![0-9])[0-9]{8,10}:AA[\w-]{32,34}(?![\w-])")),
+    _Shape("telegram-token", (":AA",), pattern(r"(?<![0-9])[0-9]{8,10}:AA[\w-]{32,34}(?![\w-])")),
     # A token of three parts is signed, one of five encrypted; both begin with a JSON object in base64.
-    _Shape("jwt", ("eyJ",), re.compile(r"(?<![\w-])eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*){1,3}", re.ASCII)),
+    _Shape("jwt", ("eyJ",), pattern(r"(?<![\w-])eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*){1,3}", re.ASCII)),
     _Shape(
         "slack-webhook",
         ("hooks.slack.com",),
-        re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{16,})"),
+        pattern(r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{16,})"),
     ),
-    _Shape("discord-webhook", ("/api/webhooks/",), re.compile(r"/api/webhooks/[0-9]+/([\w-]{32,})")),
+    _Shape("discord-webhook", ("/api/webhooks/",), pattern(r"/api/webhooks/[0-9]+/([\w-]{32,})")),
     _Shape(
         "azure-key",
         ("AccountKey", "accountkey", "SharedAccess", "sharedaccess"),
-        re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{20,})", re.IGNORECASE),
+        pattern(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{20,})", re.IGNORECASE),
     ),
-    _Shape("azure-signature", ("sig=",), re.compile(r"[?&;]sig=([A-Za-z0-9%+/=]{30,})")),
+    _Shape("azure-signature", ("sig=",), pattern(r"[?&;]sig=([A-Za-z0-9%+/=]{30,})")),
 )  # fmt: skip
 
 # From the literal "://" a user and the last "@" before a slash or a blank are looked for.
-_URL_PASSWORD = re.compile(r"""://[^\s/:@"'<>`]*:([^\s/"'<>`]+)@""")
-_NOT_A_PASSWORD = re.compile(r"[0-9]{1,5}[?#]|\$|%[\w(]|\{|\[redacted:|\[private\]|\*+$|[xX]{3,}$")
+_URL_PASSWORD = pattern(r"""://[^\s/:@"'<>`]*:([^\s/"'<>`]+)@""")
+_NOT_A_PASSWORD = pattern(r"[0-9]{1,5}[?#]|\$|%[\w(]|\{|\[redacted:|\[private\]|\*+$|[xX]{3,}$")
 
-_BEARER = re.compile(r"\bbearer\s{1,4}([A-Za-z0-9._~+/=-]{16,})", re.IGNORECASE)
-_AUTHORIZATION = re.compile(
+_BEARER = pattern(r"\bbearer\s{1,4}([A-Za-z0-9._~+/=-]{16,})", re.IGNORECASE)
+_AUTHORIZATION = pattern(
     r"""authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:bearer|basic|token|apikey|digest)\s{1,4})?"""
     r"([A-Za-z0-9._~+/=-]{8,})",
     re.IGNORECASE,
 )
 
-_PEM_LINE = re.compile(r"-----(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_LINE = pattern(r"-----(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 # Lines end with a line feed, or with its escape where the key stands in a JSON string.
-_KEY_LINES = re.compile(r"(?:(?:\s|\\[nr]|>)*(?:[A-Za-z0-9+/=]{24,}|[A-Z][A-Za-z-]{2,20}: [^\n]{1,200}\n))+")
-_KEY_REST = re.compile(r"(?:\s|\\[nr]|>)*[A-Za-z0-9+/=]+(?=\s|\\|$)")
+_KEY_LINES = pattern(r"(?:(?:\s|\\[nr]|>)*(?:[A-Za-z0-9+/=]{24,}|[A-Z][A-Za-z-]{2,20}: [^\n]{1,200}\n))+")
+_KEY_REST = pattern(r"(?:\s|\\[nr]|>)*[A-Za-z0-9+/=]+(?=\s|\\|$)")
 
 
 def shaped_secrets(text: str) -> Iterator[Span]:
@@ -155,7 +158,7 @@ def _spans(name: str, pattern: re.Pattern[str], text: str) -> Iterator[Span]:
 def _private_keys(text: str) -> Iterator[Span]:
     """Private-key blocks; one without an end goes as far as its lines look like a key's."""
     edges = list(_PEM_LINE.finditer(text))
-    for edge, following in zip(edges, [*edges[1:], None], strict=True):
+    for edge, following in zip_longest(edges, edges[1:]):
         if edge["edge"] == "END":
             continue
         if following is not None and following["edge"] == "END":

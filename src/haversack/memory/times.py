@@ -4,9 +4,10 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from haversack.errors import InvalidArgument
+from haversack.patterns import pattern
 
-_AGO = re.compile(r"(\d{1,6})\s*(h|d|w|hours?|days?|weeks?)(\s+ago)?", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_AGO = pattern(r"(\d{1,6})\s*(h|d|w|hours?|days?|weeks?)(\s+ago)?", re.IGNORECASE)
+_DATE = pattern(r"\d{4}-\d{2}-\d{2}")
 DAY = 86_400_000_000
 HOUR = 3_600_000_000
 

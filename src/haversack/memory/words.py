@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable
 from operator import add
 
+from haversack.patterns import pattern
+
 # Han, kana, Hangul, Thai, Lao, Burmese and Khmer: scripts whose words are not separated by spaces, or
 # (Hangul) whose words carry particles. The digits of those blocks are left out: they are ordinary words.
 _UNSPACED_CHARACTERS = (
@@ -18,27 +20,28 @@ _UNSPACED_CHARACTERS = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
-UNSPACED_RUN = re.compile(f"[{_UNSPACED_CHARACTERS}]+")
-SPACED_WORD = re.compile(rf"[^\W_{_UNSPACED_CHARACTERS}]+")
+UNSPACED_RUN = pattern(f"[{_UNSPACED_CHARACTERS}]+")
+SPACED_WORD = pattern(rf"[^\W_{_UNSPACED_CHARACTERS}]+")
 
 # Marks that only decorate: joiners, soft hyphens, variation selectors, keycaps, Hebrew and Arabic points.
-_DECORATION = re.compile(
+_DECORATION = pattern(
     "[\u00ad\u0591-\u05bd\u05bf\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8"
     "\u06ea-\u06ed\u200b-\u200f\u20e3\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]+"
 )
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# Lone surrogates cannot be stored; private and unassigned planes are letters to SQLite and to nobody else.
+_NOT_TEXT = re.compile("[\ud800-\udfff\ue000-\uf8ff\U00040000-\U0010ffff]")
 
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
+_ASCII_WORD = pattern(r"[A-Za-z0-9]+")
 # The look-ahead gives the last capital of a run to the word that follows it: HTTP Server, not HTTPS erver.
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_HEXADECIMAL = re.compile(r"[0-9a-f]{7,}|[0-9A-F]{7,}")
+_PART = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_HEXADECIMAL = pattern(r"[0-9a-f]{7,}|[0-9A-F]{7,}")
 
 # Hashes and encoded bytes fall into dozens of parts that nobody will ever type.
 _LONGEST_IDENTIFIER = 64
 _MOST_PARTS = 12
 
 # Names that would lose their signs: each is found under a word of its own.
-_NAME = re.compile(
+_NAME = pattern(
     r"(?<![^\W_])(?P<plus>[A-Za-z][A-Za-z0-9]{0,31})\+\+(?P<year>[0-9]{2}(?![^\W_]))?"
     r"|(?<![^\W_])(?P<sharp>[A-Za-z])\#(?![^\W\d_#])"
     r"|(?:\.NET|(?<![^\W_])\.[Nn]et)(?![^\W_])"
@@ -69,12 +72,19 @@ def index_text(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The text in compatibility form without decorating marks and characters that cannot be stored."""
+    """The text in compatibility form, without decorating marks and what is no text."""
     if text.isascii():
         return text
     if not unicodedata.is_normalized("NFKC", text):
         text = unicodedata.normalize("NFKC", text)
-    return _LONE_SURROGATE.sub(" ", _DECORATION.sub("", text))
+    return _NOT_TEXT.sub(" ", _DECORATION.sub("", text))
+
+
+def words_in(text: str) -> list[str]:
+    """The words the index would make of a text; vowel signs belong to the letters they stand on."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    return "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text).split()
 
 
 def parts_of(word: str) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ headings, when they came as headings), waves `- **Wave 1**: TASK-001, TASK-002`.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from haversack.errors import InvalidArgument
@@ -20,6 +19,7 @@ from haversack.sdd.pipeline import Verdict
 from haversack.sdd.requirements import gists, requirements_in, rules_in
 from haversack.sdd.task_plan import TaskPlan, compute_waves, read_plan
 from haversack.sdd.traceability import Trace
+from haversack.values import fields, record
 
 AdrStatus = Literal["proposed", "accepted", "rejected", "deprecated", "superseded"]
 ADR_STATUSES: tuple[AdrStatus, ...] = ("proposed", "accepted", "rejected", "deprecated", "superseded")
@@ -32,10 +32,11 @@ _TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Proposal:
     """What is wanted, for whom, and why."""
 
+    may_be_blank = ("open_questions",)
     problem_statement: str
     target_users: str
     proposed_solution: str
@@ -44,24 +45,26 @@ class Proposal:
     open_questions: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Requirements:
     """What it must do: lists, one entry per line; entries without an id are given one."""
 
+    may_be_blank = ("could_have", "wont_have", "constraints", "assumptions", "dependencies")
     must_have: str
     should_have: str
+    non_functional: str
     could_have: str = ""
     wont_have: str = ""
-    non_functional: str
     constraints: str = ""
     assumptions: str = ""
     dependencies: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class BusinessRules:
     """The rules of the domain; constraints are given ids."""
 
+    may_be_blank = ("derivations", "glossary")
     definitions: str
     facts: str
     constraints: str
@@ -69,10 +72,11 @@ class BusinessRules:
     glossary: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Design:
     """How it is built."""
 
+    may_be_blank = ("api_contracts", "infrastructure", "security", "design_decisions")
     architecture_overview: str
     tech_stack: str
     components: str
@@ -83,10 +87,11 @@ class Design:
     design_decisions: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Tasks:
     """The work, cut into tasks; tasks without an id are given one, waves are computed when not given."""
 
+    may_be_blank = ("dependency_graph", "wave_assignments", "acceptance_criteria")
     estimated_effort: str
     tasks: str
     dependency_graph: str = ""
@@ -94,10 +99,11 @@ class Tasks:
     acceptance_criteria: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Validation:
     """The reader's own judgement of the whole."""
 
+    may_be_blank = ("risk_assessment", "recommendations")
     requirements_coverage: str
     component_coverage: str
     consistency_issues: str
@@ -105,10 +111,11 @@ class Validation:
     recommendations: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Decision:
     """An architecture decision, with what it was chosen over."""
 
+    may_be_blank = ("alternatives_rejected",)
     context: str
     decision: str
     rationale: str
@@ -118,7 +125,7 @@ class Decision:
 Content = Proposal | Requirements | BusinessRules | Design | Tasks | Validation | Decision
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Labelled:
     """An artifact with the ids that were given while it was written."""
 
@@ -128,8 +135,8 @@ class Labelled:
 
 def checked(content: Content) -> dict[str, str]:
     """Each field's text, tidied; a required one that is blank is an error that names it."""
-    texts = {field.name: markdown.tidy(getattr(content, field.name), field.name) for field in fields(content)}
-    blank = [f.name for f in fields(content) if f.default is MISSING and not texts[f.name]]
+    texts = {name: markdown.tidy(getattr(content, name), name) for name in fields(content)}
+    blank = [name for name, text in texts.items() if not text and name not in content.may_be_blank]
     if blank:
         raise InvalidArgument(f"{', '.join(blank)} is empty", hint='write "none" where there is nothing to say')
     return texts
@@ -241,14 +248,16 @@ def shown_score(score: float) -> str:
     return f"{math.floor(score * 10) / 10:g}"
 
 
-def outline(text: str, *, most_lines: int = 60) -> str:
-    """The headings of an artifact, each with the first line and the list entries under it, in whole lines."""
+def outline(text: str, *, most_lines: int = 60, most_characters: int = 20_000) -> str:
+    """The headings of an artifact, each with the first line and the entries under it, in whole lines."""
     kept: list[str] = []
     for section in markdown.sections(text):
         kept += [f"{'#' * section.level} {section.title}"] if section.level else []
         rows = [row for row in markdown.lines(section.text) if row.text.strip() and not row.code]
         kept += [row.text for place, row in enumerate(rows) if not place or row.text[0] in "-*+|0123456789"]
-    return "\n".join(kept[:most_lines])
+    lengths = accumulate(len(line) + 1 for line in kept)
+    fitting = [line for line, length in zip(kept, lengths, strict=True) if length <= most_characters]
+    return "\n".join(fitting[:most_lines])
 
 
 def _labelled(

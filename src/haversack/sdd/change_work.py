@@ -127,9 +127,7 @@ def _to_archive(folder: Folder) -> Change | None:
 
 def _file(folder: Folder, name: str, stage: str, change: Change) -> ChangeFile:
     state = next(s for known, s in zip(change.flow, change.stages, strict=True) if known == stage)
-    text = folder.read(name)
-    size = None if text is None else len(text.encode())
-    return ChangeFile(stage, state.status, state.iterations, folder.shown(name), size)
+    return ChangeFile(stage, state.status, state.iterations, folder.shown(name), folder.measured(name)[0])
 
 
 def _receipt(folder: Folder, project: Project | None, change: Change, written: Written, said: str) -> ChangeReceipt:

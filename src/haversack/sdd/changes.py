@@ -5,11 +5,11 @@ completed change can be `archived`. Naming an earlier stage writes it again and 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from haversack.errors import InvalidArgument, WrongStage
 from haversack.sdd.stages import NextStep, StageState, States, first_open, opened, written
+from haversack.values import record, replace
 
 ChangeType = Literal["fix", "feature", "enhancement", "refactor"]
 Size = Literal["small", "medium", "large"]
@@ -42,7 +42,7 @@ FLOWS: Mapping[ChangeType, Mapping[Size, Flow]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """One change; `stages` follow its flow, `checked_at` is when its context was checked."""
 

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument
 from haversack.sdd.pipeline import Mode
+from haversack.values import record
 
 THRESHOLDS: Mapping[Mode, int] = {"guided": 70, "expert": 50}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dimension:
     """One side of a project that has to be clear before it is designed."""
 
@@ -33,7 +33,7 @@ NAMES = tuple(dimension.name for dimension in DIMENSIONS)
 TOTAL_WEIGHT = sum(dimension.weight for dimension in DIMENSIONS)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DimensionScore:
     """A dimension with the reader's score; None while it has none."""
 
@@ -41,7 +41,7 @@ class DimensionScore:
     score: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gate:
     """The gate's verdict; `dimensions` come weakest first, the heavier of two equals before the lighter."""
 

@@ -6,7 +6,6 @@ artifacts, and of the files in which a repository keeps its conventions, are one
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from haversack.errors import DamagedFile, InvalidArgument, StoreError
@@ -17,15 +16,16 @@ from haversack.sdd.ids import REQUIREMENTS, TASKS, cited, split_label
 from haversack.sdd.library import (
     Library,
     active_change,
-    load_change,
     load_project,
     located,
     project_name,
     read_library,
+    readable_changes,
 )
 from haversack.sdd.relevance import relevance
 from haversack.sdd.requirements import Priority
 from haversack.sdd.traceability import Document, Finding, Trace, trace, unknown_ids
+from haversack.values import record, replace
 
 Source = Literal["requirement", "rule", "task", "section", "change", "decision", "convention"]
 CONVENTIONS = (
@@ -42,7 +42,7 @@ CONVENTIONS = (
 LARGEST_CONVENTION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Passage:
     """A piece of the record: where it stands, what it says, which ids it names, its relevance 0..1."""
 
@@ -56,7 +56,7 @@ class Passage:
     priority: Priority | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ContextCheck:
     """Passages best first, irrelevant ones last; every requirement id has one passage of its own."""
 
@@ -98,18 +98,6 @@ def check_context(workspace: str, description: str) -> ContextCheck:
         cited_ids=cited(said, REQUIREMENTS),
         active=active,
     )
-
-
-def readable_changes(folder: Folder) -> tuple[Change, ...]:
-    """The changes that can be understood, oldest first; the others are findings of the library."""
-    found: list[Change] = []
-    for slug in folder.names(CHANGES):
-        try:
-            change = load_change(folder, slug)
-        except DamagedFile:
-            continue
-        found += [change] if change else []
-    return tuple(sorted(found, key=lambda change: (change.created_at, change.slug)))
 
 
 def _ranked(passages: tuple[Passage, ...], description: str) -> tuple[Passage, ...]:

@@ -8,6 +8,7 @@ import re
 from datetime import datetime
 
 from haversack.errors import InvalidArgument, NotFound
+from haversack.patterns import pattern
 from haversack.sdd import artifacts, changes, pipeline
 from haversack.sdd.artifacts import ADR_STATUSES, Decision
 from haversack.sdd.disk import DECISIONS, Folder
@@ -25,7 +26,8 @@ from haversack.sdd.results import DecisionReceipt, Remembrance
 from haversack.sdd.slugs import slugify
 from haversack.sdd.traceability import Document, placeholders, unknown_ids
 
-_STATUS_LINE = re.compile(r"^- Status: .*$", re.MULTILINE)
+LONGEST_REMEMBERED = 20_000
+_STATUS_LINE = pattern(r"^- Status: .*$", re.MULTILINE)
 
 
 def record_decision(
@@ -55,7 +57,7 @@ def record_decision(
     project_title = project_name(folder, project)
     remembrance = Remembrance(
         title=f"{project_title}: ADR-{number:03d} {title}",
-        content=f"{written.path}\n\n{text}",
+        content=f"{written.path}\n\n{text if len(text) <= LONGEST_REMEMBERED else artifacts.outline(text)}",
         kind="decision",
         topic_key=f"sdd/{slugify(project_title)}/adr/{number:03d}",
     )

@@ -10,12 +10,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from typing import NoReturn
 
 from haversack.errors import DamagedFile, StoreError, StoreFull, StoreReadOnly
 from haversack.sdd import lock
 from haversack.sdd.pipeline import ARTIFACTS
+from haversack.values import record
 
 FOLDER = "sdd"
 STATE_FILE = "sdd.json"
@@ -25,7 +25,7 @@ DECISIONS = "adrs"
 TEMPORARY = ".tmp"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Written:
     """What a write left behind: path from the root with `/`, size in bytes, lines, the old version's path."""
 
@@ -35,7 +35,7 @@ class Written:
     kept: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Folder:
     """The `sdd/` folder of one root; names are paths inside it, with `/`."""
 
@@ -54,6 +54,15 @@ class Folder:
     def read(self, name: str) -> str | None:
         """The text of a file, None when there is none; DamagedFile when it is not UTF-8."""
         return read_text(self.path(name), self.shown(name))
+
+    def measured(self, name: str) -> tuple[int | None, int]:
+        """A file's size in bytes, None when there is none, and its number of lines."""
+        try:
+            with open(self.path(name), "rb") as file:
+                content = file.read()
+        except OSError:
+            return None, 0
+        return len(content), content.count(b"\n")
 
     def names(self, name: str = "") -> tuple[str, ...]:
         """What a folder inside holds, sorted; nothing when there is no such folder."""

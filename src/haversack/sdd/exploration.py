@@ -6,27 +6,28 @@ preferences, unknowns, decisions and context. What is said again is not kept twi
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 
 from haversack.errors import InvalidArgument
+from haversack.patterns import pattern
 from haversack.sdd import markdown
 from haversack.sdd.artifacts import single_line
 from haversack.sdd.changes import ChangeType, Size
 from haversack.sdd.results import Remembrance
 from haversack.sdd.slugs import slugify
+from haversack.values import fields, record
 
 _SIGNS: Mapping[ChangeType, re.Pattern[str]] = {
-    "fix": re.compile(r"\b(?:bugs?|broken|crash\w*|fail\w*|fix\w*|regress\w*|wrong|leak\w*|incorrect\w*)\b"),
-    "refactor": re.compile(
+    "fix": pattern(r"\b(?:bugs?|broken|crash\w*|fail\w*|fix\w*|regress\w*|wrong|leak\w*|incorrect\w*)\b"),
+    "refactor": pattern(
         r"\b(?:refactor\w*|restructur\w*|clean(?:ing)? ?up|renam\w*|extract\w*|simplif\w*|technical debt"
         r"|decoupl\w*|duplicat\w*)\b"
     ),
-    "enhancement": re.compile(r"\b(?:improv\w*|faster|extend\w*|enhanc\w*|better|optimi[sz]\w*|speed\w*|existing)\b"),
-    "feature": re.compile(r"\b(?:new|add\w*|build\w*|creat\w*|introduc\w*|support\w*|feature\w*|implement\w*)\b"),
+    "enhancement": pattern(r"\b(?:improv\w*|faster|extend\w*|enhanc\w*|better|optimi[sz]\w*|speed\w*|existing)\b"),
+    "feature": pattern(r"\b(?:new|add\w*|build\w*|creat\w*|introduc\w*|support\w*|feature\w*|implement\w*)\b"),
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Notes:
     """What is known so far, as lists or prose."""
 
@@ -38,7 +39,7 @@ class Notes:
     context: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suggestion:
     """The type and size of change the notes point to, and why."""
 
@@ -47,7 +48,7 @@ class Suggestion:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exploration:
     """The notes after merging, as a remembrance; `added` counts new lines by section."""
 
@@ -66,7 +67,7 @@ def topic_of(title: str) -> str:
 def explore(title: str, notes: Notes, earlier: str = "") -> Exploration:
     """The notes merged into the `earlier` text of the same exploration."""
     title = single_line(title, "title")
-    said = {field.name: markdown.tidy(getattr(notes, field.name), field.name) for field in fields(notes)}
+    said = {name: markdown.tidy(getattr(notes, name), name) for name in fields(notes)}
     if not any(said.values()) and not earlier:
         names = ", ".join(said)
         raise InvalidArgument("nothing was said about it", hint=f"give at least one of {names}")
@@ -84,7 +85,7 @@ def explore(title: str, notes: Notes, earlier: str = "") -> Exploration:
 def suggest(title: str, notes: Mapping[str, str]) -> Suggestion:
     """The type by the words that speak for each, the size by how much there is to do and to find out."""
     text = "\n".join((title, *notes.values())).casefold()
-    signs = {kind: sorted(set(pattern.findall(text))) for kind, pattern in _SIGNS.items()}
+    signs = {kind: sorted(set(sign.findall(text))) for kind, sign in _SIGNS.items()}
     change_type = max(signs, key=lambda kind: len(signs[kind]))
     if not signs[change_type]:
         change_type = "feature"

@@ -6,14 +6,15 @@ range (`FR-001..FR-004`, `FR-001 to FR-004`) cites its ends, and by implication 
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from haversack.patterns import pattern
 from haversack.sdd import markdown
+from haversack.values import record
 
 _LONGEST_RANGE = 500
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Family:
     """A family of ids: `mention` finds one anywhere, `label` at the beginning of an entry."""
 
@@ -25,7 +26,7 @@ class Family:
         return spell(self.prefix or found["prefix"].upper().rstrip("-"), int(found["number"]))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Citation:
     """An id that a text names; `implied` when it only lies inside a range."""
 
@@ -43,7 +44,7 @@ def _family(spelling: str, prefix: str = "") -> Family:
         rf"(?P<open>[*_`\[(]*){unit}(?!{reach})(?P<close>[*_`\])]*)"
         r"(?:\s*[:.|](?=\s|[*_|]|$)|\s+[-–—](?=\s)|(?=\s|$))(?P<close_after>[*_]*)\s*"
     )
-    return Family(re.compile(mention, re.IGNORECASE), re.compile(label, re.IGNORECASE), prefix)
+    return Family(pattern(mention, re.IGNORECASE), pattern(label, re.IGNORECASE), prefix)
 
 
 REQUIREMENTS = _family(r"(?:NFR|FR|BRC)-")

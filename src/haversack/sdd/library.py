@@ -2,19 +2,19 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from haversack.errors import DamagedFile
 from haversack.sdd import records
 from haversack.sdd.changes import Change
-from haversack.sdd.disk import CHANGES, DECISIONS, STATE_FILE, Folder, find
+from haversack.sdd.disk import CHANGES, DECISIONS, STATE_FILE, Folder, Written, find
 from haversack.sdd.pipeline import ARTIFACTS, STAGES, Project
 from haversack.sdd.traceability import Document, Finding, Trace, trace
+from haversack.values import record
 
 CHANGE_FILE = "change.json"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Library:
     """What is on the shelf; `findings` are the files that are missing or cannot be read."""
 
@@ -33,8 +33,8 @@ def load_project(folder: Folder) -> Project | None:
     return None if text is None else records.read_project(text, folder.shown(STATE_FILE))
 
 
-def save_project(folder: Folder, project: Project) -> None:
-    folder.write(STATE_FILE, records.write_project(project), keep=False)
+def save_project(folder: Folder, project: Project) -> Written:
+    return folder.write(STATE_FILE, records.write_project(project), keep=False)
 
 
 def project_name(folder: Folder, project: Project | None) -> str:
@@ -52,6 +52,18 @@ def load_changes(folder: Folder) -> tuple[Change, ...]:
     """Every change, oldest first; DamagedFile when one cannot be understood."""
     found = (load_change(folder, slug) for slug in folder.names(CHANGES))
     return tuple(sorted((c for c in found if c), key=lambda change: (change.created_at, change.slug)))
+
+
+def readable_changes(folder: Folder) -> tuple[Change, ...]:
+    """The changes that can be understood, oldest first; the others are findings of the library."""
+    found: list[Change] = []
+    for slug in folder.names(CHANGES):
+        try:
+            change = load_change(folder, slug)
+        except DamagedFile:
+            continue
+        found += [change] if change else []
+    return tuple(sorted(found, key=lambda change: (change.created_at, change.slug)))
 
 
 def active_change(changes: tuple[Change, ...]) -> Change | None:

@@ -2,19 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from haversack.errors import InvalidArgument, TooLarge
+from haversack.patterns import pattern
+from haversack.values import record
 
-LONGEST_TEXT = 1_000_000
+LONGEST_TEXT = 200_000
 NOTHING = frozenset({"", "-", "none", "n/a", "na", "nothing", "not applicable", "no"})
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_HEADING = re.compile(r"(#{1,6})(?:[ \t]+|$)(.*)")
-_MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?")
+_FENCE = pattern(r" {0,3}(`{3,}|~{3,})(.*)")
+_HEADING = pattern(r"(#{1,6})(?:[ \t]+|$)(.*)")
+_MARKER = pattern(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """One line with its number from 1; a fence and what it holds are `code`."""
 
@@ -23,7 +24,7 @@ class Line:
     code: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Section:
     """What stands under one heading; level 0 is what stands before any.
 
@@ -40,7 +41,7 @@ class Section:
         return self.line + 1 if self.level else self.line
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Item:
     """One entry of a text: a list item, a headed block or a plain line.
 
@@ -58,12 +59,12 @@ class Item:
         return "\n".join((self.head, *self.body)).rstrip()
 
 
-@dataclass(slots=True)
 class _Draft:
-    line: int
-    head: str
-    level: int = 0
-    body: list[str] = field(default_factory=list)
+    def __init__(self, line: int, head: str, level: int = 0) -> None:
+        self.line = line
+        self.head = head
+        self.level = level
+        self.body: list[str] = []
 
     @property
     def ended(self) -> bool:
@@ -150,13 +151,13 @@ def sections(text: str) -> tuple[Section, ...]:
 
 
 def part(text: str, title: str) -> Section | None:
-    """The section of that title with all the deeper headings under it."""
+    """The section of that title, on the second level, with all the deeper headings under it."""
     rows = list(lines(text))
     start: tuple[int, int] | None = None
     end = len(rows)
     for row in rows:
         found = heading(row)
-        if found and start is None and found[1].casefold() == title.casefold():
+        if found and start is None and found[0] == 2 and found[1].casefold() == title.casefold():
             start = (row.number, found[0])
         elif found and start and found[0] <= start[1]:
             end = row.number - 1

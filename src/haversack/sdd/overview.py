@@ -1,18 +1,17 @@
 """Where a project stands, stage by stage, and its artifacts to read."""
 
-from dataclasses import dataclass
-
 from haversack.errors import NotFound
 from haversack.sdd import changes, clarity, pipeline
 from haversack.sdd.disk import STATE_FILE, Folder
-from haversack.sdd.library import active_change, decision_files, load_changes, load_project, located
+from haversack.sdd.library import active_change, decision_files, load_project, located, readable_changes
 from haversack.sdd.markdown import Section, sections
 from haversack.sdd.pipeline import ARTIFACTS, STAGES, Project, Stage
 from haversack.sdd.project import one_of
 from haversack.sdd.results import Overview, StageRow
+from haversack.values import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Artifact:
     """A stage's artifact, whole and as sections."""
 
@@ -26,7 +25,7 @@ def overview(workspace: str) -> Overview:
     """Every stage with its status and size, and what comes next; WrongStage when no project is started."""
     folder = located(workspace)
     project = _started(folder)
-    known = load_changes(folder)
+    known = readable_changes(folder)
     active = active_change(known)
     return Overview(
         name=project.name,
@@ -81,7 +80,5 @@ def _artifact(folder: Folder, stage: Stage) -> Artifact | None:
 def _row(folder: Folder, project: Project, stage: Stage) -> StageRow:
     state = project.state(stage)
     name = ARTIFACTS.get(stage, STATE_FILE)
-    text = folder.read(name)
-    size = None if text is None else len(text.encode())
-    lines = 0 if text is None else text.count("\n")
+    size, lines = folder.measured(name)
     return StageRow(stage, state.status, state.iterations, state.finished_at, folder.shown(name), size, lines)

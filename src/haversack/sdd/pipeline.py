@@ -5,11 +5,12 @@ begun as `stale`; a stale stage keeps its artifact and is written again when its
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from haversack.errors import WrongStage
 from haversack.sdd.stages import NextStep, StageState, States, first_open, opened, written
+from haversack.values import record, replace
 
 Stage = Literal["init", "propose", "specify", "business-rules", "clarify", "design", "tasks", "validate"]
 Mode = Literal["guided", "expert"]
@@ -47,8 +48,10 @@ ARTIFACTS: Mapping[Stage, str] = {
     "validate": "validation.md",
 }
 
+NO_SCORES: Mapping[str, float] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Project:
     """A project's state; `stages` follow the order of STAGES, `scores` are the clarity scores so far."""
 
@@ -57,7 +60,7 @@ class Project:
     mode: Mode
     created_at: str
     stages: States
-    scores: Mapping[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float] = NO_SCORES
     verdict: Verdict | None = None
 
     @property

@@ -5,7 +5,6 @@ Times are aware; they are kept in UTC. A step that may not be taken writes nothi
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -19,11 +18,12 @@ from haversack.sdd.requirements import requirements_in, rules_in
 from haversack.sdd.results import ClarityRound, Receipt, Remembrance, ValidationReceipt
 from haversack.sdd.slugs import slugify
 from haversack.sdd.traceability import Finding, Trace
+from haversack.values import record, replace
 
 Word = TypeVar("Word", bound=str)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Composed:
     text: str
     given_ids: tuple[str, ...] = ()
@@ -54,9 +54,7 @@ def init_project(
         else:
             renamed = replace(project, name=name, description=description, mode=chosen)
             project = pipeline.finish(renamed, "init", stamp(now))
-        save_project(folder, project)
-    text = folder.read(STATE_FILE) or ""
-    written = Written(folder.shown(STATE_FILE), len(text.encode()), text.count("\n"))
+        written = save_project(folder, project)
     return _receipt(project, "init", written, _Composed(f"{description}\n\nMode: {chosen}"), ())
 
 
@@ -209,7 +207,7 @@ def _refuse_orphans(folder: Folder) -> None:
     if orphans:
         raise DamagedFile(
             f"{folder.shown()} holds {', '.join(orphans)} but no {STATE_FILE}",
-            hint="restore it from version control, or let `haversack doctor` rebuild it from the artifacts",
+            hint="restore it from version control, or let `haversack doctor --mend` rebuild it from the artifacts",
         )
 
 

@@ -6,9 +6,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-_PART = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff]+")
+from haversack.patterns import pattern
+
+_PART = pattern(r"[^\W_]+")
+_HUMP = pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WITHOUT_SPACES = pattern(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff]+")
 _STOP_WORDS = frozenset(
     re.findall(
         r"\w+",

@@ -9,10 +9,10 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from haversack.errors import DamagedFile, InvalidArgument
+from haversack.patterns import pattern
 from haversack.sdd import changes, clarity, markdown, pipeline, records
 from haversack.sdd.changes import FLOWS, SIZES, TYPES, Change
 from haversack.sdd.disk import CHANGES, STATE_FILE, TEMPORARY, Folder
@@ -20,9 +20,10 @@ from haversack.sdd.library import CHANGE_FILE, load_change, load_project, locate
 from haversack.sdd.pipeline import ARTIFACTS, MODES, STAGES, VERDICTS, Project, Stage
 from haversack.sdd.project import stamp
 from haversack.sdd.stages import StageState, Status, opened
+from haversack.values import record, replace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """Something wrong with a file, and what mending would do."""
 
@@ -31,7 +32,7 @@ class Problem:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mended:
     """What was done about a problem; `kept` is where the damaged file was copied to, if there was one."""
 
@@ -115,9 +116,9 @@ def rebuild_change(folder: Folder, slug: str, now: str) -> Change:
     )
 
 
-_TITLE = re.compile(r"# (?:Proposal|Requirements|Business rules|Clarifications|Design|Tasks|Validation): (.+)")
-_SALVAGED = re.compile(r'"(name|description|mode|created_at|type|size|status)"\s*:\s*("(?:[^"\\]|\\.)*")')
-_SCORE_ROW = re.compile(r"^\| (\w+) \| \d+ \| ([\d.]+) \|$", re.MULTILINE)
+_TITLE = pattern(r"# (?:Proposal|Requirements|Business rules|Clarifications|Design|Tasks|Validation): (.+)")
+_SALVAGED = pattern(r'"(name|description|mode|created_at|type|size|status)"\s*:\s*("(?:[^"\\]|\\.)*")')
+_SCORE_ROW = pattern(r"^\| (\w+) \| \d+ \| ([\d.]+) \|$", re.MULTILINE)
 
 
 def _state_problem(folder: Folder) -> Problem | None:

@@ -2,26 +2,27 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+from haversack.patterns import pattern
 from haversack.sdd import markdown
 from haversack.sdd.ids import REQUIREMENTS, gist, split_label
+from haversack.values import record
 
 Priority = Literal["must", "should", "could", "wont", "quality", "rule", "unstated"]
 
 _HEADINGS: tuple[tuple[Priority | None, re.Pattern[str]], ...] = (
-    (None, re.compile(r"\b(?:constraints|assumptions|dependencies|out of scope)\b", re.IGNORECASE)),
-    ("quality", re.compile(r"\b(?:non-?functional|quality)\b", re.IGNORECASE)),
-    ("must", re.compile(r"\bmust\b", re.IGNORECASE)),
-    ("should", re.compile(r"\bshould\b", re.IGNORECASE)),
-    ("could", re.compile(r"\b(?:could|may)\b", re.IGNORECASE)),
-    ("wont", re.compile(r"\b(?:won['’]?t|will not)\b", re.IGNORECASE)),
+    (None, pattern(r"\b(?:constraints|assumptions|dependencies|out of scope)\b", re.IGNORECASE)),
+    ("quality", pattern(r"\b(?:non-?functional|quality)\b", re.IGNORECASE)),
+    ("must", pattern(r"\bmust\b", re.IGNORECASE)),
+    ("should", pattern(r"\bshould\b", re.IGNORECASE)),
+    ("could", pattern(r"\b(?:could|may)\b", re.IGNORECASE)),
+    ("wont", pattern(r"\b(?:won['’]?t|will not)\b", re.IGNORECASE)),
 )
-_BEFORE_LABEL = re.compile(r"(?P<indent>\s*)(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+|\|\s*)?(?:\[[ xX]\]\s+)?")
+_BEFORE_LABEL = pattern(r"(?P<indent>\s*)(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+|\|\s*)?(?:\[[ xX]\]\s+)?")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """A requirement or business rule where it is defined; `text` is its wording without the id."""
 
@@ -35,7 +36,7 @@ class Requirement:
 _Trail = list[tuple[int, Priority | None]]
 
 
-@dataclass(slots=True)
+@record
 class _Draft:
     id: str
     priority: Priority
@@ -124,4 +125,4 @@ def _below(trail: _Trail, level: int, title: str) -> _Trail:
 
 
 def _priority(title: str, inherited: Priority | None = "unstated") -> Priority | None:
-    return next((priority for priority, pattern in _HEADINGS if pattern.search(title)), inherited)
+    return next((priority for priority, sign in _HEADINGS if sign.search(title)), inherited)

@@ -1,16 +1,15 @@
 """What the operations hand back: where things are, how big, what is next; never an artifact's text."""
 
-from dataclasses import dataclass
-
 from haversack.sdd.changes import Change
 from haversack.sdd.clarity import Gate
 from haversack.sdd.disk import Written
 from haversack.sdd.pipeline import Mode, Stage, Verdict
 from haversack.sdd.stages import NextStep, Status
 from haversack.sdd.traceability import Coverage, Finding
+from haversack.values import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Remembrance:
     """What a step leaves for memory to find."""
 
@@ -20,7 +19,7 @@ class Remembrance:
     topic_key: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Receipt:
     """A written artifact: `stale` lists the stages to write again, `findings` concern this artifact.
 
@@ -40,7 +39,7 @@ class Receipt:
     waves: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClarityRound:
     """The gate after a round; `receipt` is None when nothing was said and so nothing was written."""
 
@@ -50,7 +49,7 @@ class ClarityRound:
     receipt: Receipt | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ValidationReceipt:
     """A validation: the verdict as given and as recorded, every computed finding, and what covers what.
 
@@ -65,7 +64,7 @@ class ValidationReceipt:
     reopened: Stage | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StageRow:
     """One stage in an overview; `size` is None when its artifact is not there."""
 
@@ -78,7 +77,7 @@ class StageRow:
     lines: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Overview:
     """Where a project stands."""
 
@@ -98,7 +97,7 @@ class Overview:
     decisions: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChangeReceipt:
     """A change after a step; `written` is the file of that step."""
 
@@ -110,7 +109,7 @@ class ChangeReceipt:
     remembrance: Remembrance
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChangeFile:
     """A stage's artifact of a change, with its size in bytes; None when it is not written."""
 
@@ -121,7 +120,7 @@ class ChangeFile:
     size: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChangeReport:
     """A change with its files and what comes next; `others` are the slugs of all changes."""
 
@@ -131,7 +130,7 @@ class ChangeReport:
     others: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DecisionReceipt:
     """A recorded decision; `superseded` are the numbers of the ones it replaces."""
 

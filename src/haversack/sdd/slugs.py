@@ -50,4 +50,7 @@ def _shortened(slug: str, length: int) -> str:
     # A cut before a combining mark would turn one letter into another.
     while 0 < end < len(slug) and unicodedata.category(slug[end])[0] == "M":
         end -= 1
+    last_word = slug.rfind("-", 0, end + 1)
+    if end < len(slug) and last_word > end // 2:
+        end = last_word
     return slug[:end].strip("-")

@@ -1,14 +1,15 @@
 """What both state machines share: the state of one stage, and the step that comes next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from haversack.values import record, replace
 
 Status = Literal["pending", "in_progress", "done", "stale"]
 STATUSES: tuple[Status, ...] = ("pending", "in_progress", "done", "stale")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StageState:
     """How far one stage has come; times are ISO 8601 in UTC, empty while there is none."""
 
@@ -18,7 +19,7 @@ class StageState:
     finished_at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NextStep:
     """The tool to call next, for which stage, and the same as a sentence."""
 

@@ -8,30 +8,29 @@ as `Wave 1: TASK-001, TASK-002`, or a `Wave 1` heading with tasks under it.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from haversack.patterns import pattern
 from haversack.sdd import markdown
 from haversack.sdd.ids import REQUIREMENTS, TASKS, cited, spell, split_label
+from haversack.values import record, replace
 
-_NEEDS = re.compile(
+_NEEDS = pattern(
     r"\b(?:depends?\s+on|dependenc(?:y|ies)|blocked\s+by)\b[*_: \t]*"
     r"(?P<what>[^;\n]*?)(?=\.(?:\s|$)|;|\n|$)(?P<below>(?:\n[ \t]*[-*+][ \t]+(?:TASK|T-?\d)[^\n]*)*)",
     re.IGNORECASE,
 )
 # These words are common in prose, so they count only right before a task's id.
-_FOLLOWS = re.compile(
-    r"\b(?:requires|needs|after)\b[*_: \t]*(?P<what>(?:TASK[-_ ]?|(?-i:T)-?)\d[^.;)\n]*)", re.IGNORECASE
-)
-_BARE = re.compile(r"\s*#?\d{1,4}(?:\s*(?:,|and|&)\s*#?\d{1,4})*\s*")
-_FORWARD = re.compile(r"-{1,10}(?:\.-{1,5})?>|={1,5}>|→|⇒")
-_BACKWARD = re.compile(r"<-{1,10}|←")
-_SAYS_NEEDS = re.compile(r"[\s*_`\])]{0,9}(?::|depends?\s+on\b|requires\b|needs\b|after\b)", re.IGNORECASE)
+_FOLLOWS = pattern(r"\b(?:requires|needs|after)\b[*_: \t]*(?P<what>(?:TASK[-_ ]?|(?-i:T)-?)\d[^.;)\n]*)", re.IGNORECASE)
+_BARE = pattern(r"\s*#?\d{1,4}(?:\s*(?:,|and|&)\s*#?\d{1,4})*\s*")
+_FORWARD = pattern(r"-{1,10}(?:\.-{1,5})?>|={1,5}>|→|⇒")
+_BACKWARD = pattern(r"<-{1,10}|←")
+_SAYS_NEEDS = pattern(r"[\s*_`\])]{0,9}(?::|depends?\s+on\b|requires\b|needs\b|after\b)", re.IGNORECASE)
 MOST_CIRCLES = 20
-_WAVE = re.compile(r"\bwave\s*#?(?P<number>\d{1,4})\b", re.IGNORECASE)
+_WAVE = pattern(r"\bwave\s*#?(?P<number>\d{1,4})\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Task:
     """One task; `covers` are requirement ids, `needs` the tasks that come before it."""
 
@@ -43,7 +42,7 @@ class Task:
     needs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assignment:
     """A task put into a wave by the plan's writer."""
 
@@ -52,7 +51,7 @@ class Assignment:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskPlan:
     """What a tasks artifact says; `needs_stated` holds (task, needed, line) as they were written."""
 
@@ -72,7 +71,7 @@ def read_plan(text: str) -> TaskPlan:
     if graph:
         stated += list(graph_needs(graph.text, graph.first_line))
     waves = markdown.part(text, "Waves")
-    merged = _with_needs(known, stated, _coverage_lines(text))
+    merged = _with_needs(known, stated, _coverage_lines(text, first_line, body))
     return TaskPlan(merged, assignments_in(waves.text, waves.first_line) if waves else (), tuple(stated))
 
 
@@ -150,10 +149,11 @@ def _task(item: markdown.Item) -> Task:
     return Task(name, title, item.line, item.text, cited(item.text, REQUIREMENTS), tuple(needs))
 
 
-def _coverage_lines(text: str) -> Mapping[str, tuple[str, ...]]:
-    """Requirements by task, from lines that name both, such as the rows of a coverage table."""
+def _coverage_lines(text: str, first_line: int, tasks: str) -> Mapping[str, tuple[str, ...]]:
+    """Requirements by task, from lines outside the tasks that name both, such as the rows of a coverage table."""
     covers: dict[str, dict[str, None]] = {}
-    for line in text.split("\n"):
+    rows = text.split("\n")
+    for line in (*rows[: first_line - 1], *rows[first_line + tasks.count("\n") :]):
         requirements = cited(line, REQUIREMENTS)
         for task in cited(line, TASKS) if requirements else ():
             covers.setdefault(task, {}).update(dict.fromkeys(requirements))

@@ -1,15 +1,15 @@
 """Traceability, computed from the artifacts: every finding cites the file and the line it is about."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from haversack.patterns import pattern
 from haversack.sdd import markdown
 from haversack.sdd.ids import REQUIREMENTS, citations
 from haversack.sdd.pipeline import Stage
 from haversack.sdd.requirements import Requirement, requirements_in, rules_in, unlabelled_in
 from haversack.sdd.task_plan import Task, TaskPlan, circles, read_plan
+from haversack.values import record
 
 FindingKind = Literal[
     "unknown_id",
@@ -28,13 +28,13 @@ FindingKind = Literal[
 ]
 Severity = Literal["error", "warning"]
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern(
     r"\b(?:TBD|tbd|TBC|TODO|FIXME|XXX)\b|\?{3,}|\b[Tt]o be (?:determined|decided|defined|confirmed)\b"
     r"|\[(?:insert|fill in|your)\b[^\]\n]{0,80}\]|\b[Ll]orem ipsum\b"
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """Something the artifacts contradict or leave open; `stage` is the one that can mend it, if any."""
 
@@ -50,7 +50,7 @@ class Finding:
         return f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """An artifact's text; `stage` is the project stage that writes it, None for changes and decisions.
 
@@ -63,7 +63,7 @@ class Document:
     settled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Coverage:
     """A requirement and the tasks that cover it."""
 
@@ -71,7 +71,7 @@ class Coverage:
     tasks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trace:
     """What the artifacts define and how they hang together; findings come errors first, then by place."""
 

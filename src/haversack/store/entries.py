@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from haversack.store.database import Reader, Row, Writer
+from haversack.store.database import Reader, Writer
 from haversack.store.records import Entry
 
 _SELECT = """
-    SELECT id, account, tool, arguments, brief, key, rest, before, sent, after, created_at, used, evicted FROM entries
+    SELECT id, account, tool, arguments, brief, key, rest, before, sent, after, cost, created_at, used, evicted
+    FROM entries
 """
 
 
@@ -15,17 +16,17 @@ def insert(tx: Writer, entry: Entry) -> int:
     uses = _next_use(tx, entry.account)
     identifier = tx.insert(
         """
-        INSERT INTO entries (account, tool, arguments, brief, key, rest, before, sent, after, created_at, used)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO entries (account, tool, arguments, brief, key, rest, before, sent, after, cost, created_at, used)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         (
             entry.account, entry.tool, entry.arguments, entry.brief, entry.key, entry.rest, entry.before, entry.sent,
-            entry.after, entry.created_at, uses,
+            entry.after, entry.cost, entry.created_at, uses,
         ),
     )  # fmt: skip
     tx.run(
         "UPDATE accounts SET history = history + ?, entries = entries + 1 WHERE handle = ?",
-        (entry.after, entry.account),
+        (entry.cost, entry.account),
     )
     return identifier
 
@@ -33,15 +34,15 @@ def insert(tx: Writer, entry: Entry) -> int:
 def least_recently_used(tx: Reader, account: str) -> Entry | None:
     """The entry in an account's history whose last use is longest ago."""
     row = tx.row(f"{_SELECT} WHERE account = ? AND evicted = 0 ORDER BY used, id LIMIT 1", (account,))
-    return _entry(row) if row else None
+    return Entry(*row) if row else None
 
 
 def evict(tx: Writer, entry: Entry) -> None:
-    """Take an entry out of its account's history; it stays in the table."""
-    tx.run("UPDATE entries SET evicted = 1 WHERE id = ?", (entry.id,))
+    """Take an entry out of its account's history; it stays in the table, with the use at which it went."""
+    tx.run("UPDATE entries SET evicted = (SELECT uses FROM accounts WHERE handle = account) WHERE id = ?", (entry.id,))
     tx.run(
         "UPDATE accounts SET history = history - ?, entries = entries - 1, evicted = evicted + 1 WHERE handle = ?",
-        (entry.after, entry.account),
+        (entry.cost, entry.account),
     )
 
 
@@ -58,33 +59,32 @@ def with_key(tx: Reader, key: str) -> list[Entry]:
         f"{_SELECT} WHERE key = ?1 AND evicted = 0 UNION {_SELECT} WHERE rest = ?1 AND rest <> '' AND evicted = 0",
         (key,),
     )
-    return [_entry(row) for row in rows]
+    return [Entry(*row) for row in rows]
 
 
-def newest(tx: Reader, account: str, limit: int, *, before: int | None = None) -> list[Entry]:
-    """Entries of an account's history, the newest first; `before` goes on from an id."""
+def newest(tx: Reader, account: str, limit: int, *, before: int) -> list[Entry]:
+    """Entries of an account's history older than an id, the newest first."""
     rows = tx.rows(
-        f"{_SELECT} WHERE account = ? AND evicted = 0 AND id < ? ORDER BY id DESC LIMIT ?",
-        (account, 2**62 if before is None else before, limit),
+        f"{_SELECT} WHERE account = ? AND id < ? AND evicted = 0 ORDER BY id DESC LIMIT ?", (account, before, limit)
     )
-    return [_entry(row) for row in rows]
+    return [Entry(*row) for row in rows]
 
 
-def newest_with_evicted(tx: Reader, account: str, limit: int, *, before: int | None = None) -> list[Entry]:
-    """Every entry of an account, evicted or not, the newest first; `before` goes on from an id."""
+def newest_since(tx: Reader, account: str, limit: int, *, before: int, since: int) -> list[Entry]:
+    """The same from the history as it was at the use `since`: what was evicted later is still there."""
     rows = tx.rows(
-        f"{_SELECT} WHERE account = ? AND id < ? ORDER BY id DESC LIMIT ?",
-        (account, 2**62 if before is None else before, limit),
+        f"{_SELECT} WHERE account = ? AND id < ? AND (evicted = 0 OR evicted > ?) ORDER BY id DESC LIMIT ?",
+        (account, before, since, limit),
     )
-    return [_entry(row) for row in rows]
+    return [Entry(*row) for row in rows]
 
 
 def recount(tx: Reader, account: str) -> tuple[int, int, int]:
     """Tokens and entries in an account's history and entries evicted from it, counted anew from the rows."""
     row = tx.row(
         """
-        SELECT coalesce(sum(after) FILTER (WHERE evicted = 0), 0), count(*) FILTER (WHERE evicted = 0),
-            count(*) FILTER (WHERE evicted = 1)
+        SELECT coalesce(sum(cost) FILTER (WHERE evicted = 0), 0), count(*) FILTER (WHERE evicted = 0),
+            count(*) FILTER (WHERE evicted > 0)
         FROM entries WHERE account = ?
         """,
         (account,),
@@ -96,7 +96,3 @@ def recount(tx: Reader, account: str) -> tuple[int, int, int]:
 def _next_use(tx: Writer, account: str) -> int:
     uses: int = tx.value("UPDATE accounts SET uses = uses + 1 WHERE handle = ? RETURNING uses", (account,))
     return uses
-
-
-def _entry(row: Row) -> Entry:
-    return Entry(*row)

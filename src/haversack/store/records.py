@@ -142,7 +142,9 @@ class Entry:
     """One call in the work log.
 
     `brief` says in a line what came back; `key` stands for the reply as it was sent, `rest` for what the reply
-    left out. Tokens: `before` of the full result, `sent` of the reply, `after` of the line the log keeps.
+    left out. Tokens: `before` of the full result, `sent` of the reply, `after` of the brief, and what the entry's
+    whole line costs the history. `used` is the account's use at which it was last used, `evicted` the one at which
+    it left the history, or 0.
     """
 
     id: int
@@ -155,6 +157,7 @@ class Entry:
     before: int
     sent: int
     after: int
+    cost: int
     created_at: int
     used: int
     evicted: int

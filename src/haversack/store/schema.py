@@ -166,6 +166,7 @@ MIGRATIONS: tuple[str, ...] = (
         before INTEGER NOT NULL,
         sent INTEGER NOT NULL,
         after INTEGER NOT NULL,
+        cost INTEGER NOT NULL,
         created_at INTEGER NOT NULL,
         used INTEGER NOT NULL,
         evicted INTEGER NOT NULL DEFAULT 0

@@ -6,6 +6,8 @@ from haversack.values import record
 
 FLOOR = 64
 """The smallest budget accepted: the footer and one title."""
+MOST = 10**9
+"""The largest budget accepted; more is a slip of the keyboard, not a window."""
 
 
 @record
@@ -37,6 +39,11 @@ def parse_max_tokens(value: object, *, name: str = "max_tokens") -> int:
         raise BudgetTooSmall(
             f"{name} is {number}, below the floor of {FLOOR} tokens (a footer and one title)",
             hint=f"ask for {FLOOR} or more",
+        )
+    if number > MOST:
+        raise InvalidArgument(
+            f"{name} is {_shown(value)}, over the most that is accepted",
+            hint=f"ask for {FLOOR} to {MOST:,} tokens",
         )
     return number
 

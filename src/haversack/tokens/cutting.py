@@ -1,11 +1,14 @@
 """Cutting: one long text into pages, at line ends, never inside a character, with fences closed."""
 
-import re
 from collections.abc import Callable
 
+from haversack.patterns import pattern
 from haversack.values import record
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
+_FENCE = pattern(r"^ {0,3}(`{3,}|~{3,})(.*)$")
+# No token stands for more characters, so a longer line need not be counted to know that it is too long.
+_LONGEST_TOKEN = 128
+_JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3")
 
 
 @record
@@ -25,8 +28,8 @@ def cut(text: str, room: int, measure: Callable[[str], int], *, fence: str = "")
     page and the whole text as the rest.
     """
     whole = _dressed(text, fence)
-    if len(whole) <= room * 16 and measure(whole) <= room:
-        return Page(whole, "")
+    if not text or (len(whole) <= room * 16 and measure(whole) <= room):
+        return Page(whole if text else "", "")
     lines = text.splitlines(keepends=True)
     taken = _lines_that_fit(lines, room, measure, fence)
     beginning = "".join(lines[:taken]) if taken else _part_of_line(lines[0], room, measure, fence)
@@ -39,7 +42,7 @@ def cut(text: str, room: int, measure: Callable[[str], int], *, fence: str = "")
 def _lines_that_fit(lines: list[str], room: int, measure: Callable[[str], int], fence: str) -> int:
     """How many whole lines fit; lines nearly add up, so a running sum guesses and the whole decides."""
     running, guess = 0, 0
-    while guess < len(lines) and running <= room and len(lines[guess]) <= room * 64:
+    while guess < len(lines) and running <= room and len(lines[guess]) <= room * _LONGEST_TOKEN:
         running += measure(lines[guess])
         guess += 1
 
@@ -48,13 +51,13 @@ def _lines_that_fit(lines: list[str], room: int, measure: Callable[[str], int], 
 
     while guess and not fits(guess):
         guess -= 1
-    while guess < len(lines) and len(lines[guess]) <= room * 64 and fits(guess + 1):
+    while guess < len(lines) and len(lines[guess]) <= room * _LONGEST_TOKEN and fits(guess + 1):
         guess += 1
     return guess
 
 
 def _part_of_line(line: str, room: int, measure: Callable[[str], int], fence: str) -> str:
-    low, high = 0, min(len(line), room * 64)
+    low, high = 0, min(len(line), room * _LONGEST_TOKEN)
     while low < high:
         middle = (low + high + 1) // 2
         if measure(_dressed(line[:middle], fence)) <= room:
@@ -68,7 +71,29 @@ def _part_of_line(line: str, room: int, measure: Callable[[str], int], fence: st
     # Measures are not perfectly even, so the halving may land a little over.
     while part and measure(_dressed(part, fence)) > room:
         part = part[:-1]
-    return part
+    return part[: _end_of_character(line, len(part))]
+
+
+def _end_of_character(line: str, place: int) -> int:
+    """The last place up to `place` where a cut does not part what a reader sees as one character."""
+    whole = place
+    while 0 < whole < len(line) and _joins(line, whole):
+        whole -= 1
+    return whole or place
+
+
+def _joins(line: str, place: int) -> bool:
+    before, after = line[place - 1], line[place]
+    if after.isascii():
+        return False
+    from unicodedata import combining  # most lines are never cut, and most cuts fall between plain letters
+
+    if after in _JOINERS or before == "\u200d" or combining(after) or "\U0001f3fb" <= after <= "\U0001f3ff":
+        return True
+    flags = 0
+    while flags < place and "\U0001f1e6" <= line[place - 1 - flags] <= "\U0001f1ff":
+        flags += 1
+    return flags % 2 == 1 and "\U0001f1e6" <= after <= "\U0001f1ff"
 
 
 def _dressed(text: str, fence: str) -> str:

@@ -1,16 +1,22 @@
-"""The one road: validate, run, fit, stash the rest, log. Every door calls a tool through here and only here."""
+"""The one road: validate, run, fit, stash the rest, debit, log. Every door calls a tool here and only here."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from haversack.app import App
+from haversack.errors import Conflict, HaversackError, NotFound
 from haversack.tokens import Budget
-from haversack.tools.declaring import named
-from haversack.tools.fitting import Remainder, Reply, Stasher, fit, fit_document
-from haversack.tools.layouts import JsonLayout, Layout, TextLayout
-from haversack.tools.registry import tools
-from haversack.tools.result import LEVELS, Document, Done, Outcome, Result
+from haversack.tools.declaring import Tool
+from haversack.tools.fitting import Remainder, Reply, fit, fit_document
+from haversack.tools.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
+from haversack.tools.registry import find
+from haversack.tools.result import LEVELS, Document, Done, Outcome
 from haversack.tools.validating import validate
 from haversack.values import record
+from haversack.worklog.ledger import Standing
+
+if TYPE_CHECKING:
+    from haversack.tools.recording import Trail
 
 
 @record
@@ -25,45 +31,84 @@ USUAL = Options()
 
 def call(app: App, name: str, arguments: Mapping[str, object], options: Options = USUAL) -> Reply:
     """Run a tool and give its reply, which is never over the budget; anything wrong is a HaversackError."""
-    tool = named(tools(), name)
+    tool = find(name)
+    standing = _in_force(app, tool)
+    try:
+        return _answer(app, tool, arguments, options, standing)
+    except HaversackError as error:
+        if standing is not None:
+            _trail(app, tool, arguments).write_failure(standing.handle, error)
+        raise
+
+
+def _answer(
+    app: App, tool: Tool, arguments: Mapping[str, object], options: Options, standing: Standing | None
+) -> Reply:
     values = validate(tool, arguments)
-    layout: Layout = JsonLayout() if values.pop("format") == "json" else TextLayout(footer=options.footer)
+    as_json = values.pop("format") == "json"
     level = values.pop("detail_level", "") or "standard"
-    asked = values.pop("max_tokens", None) if tool.budgeted else None
-    budget = Budget(asked or tool.default_tokens or app.config.budget.per_tool, app.profile)
+    asked: int | None = values.pop("max_tokens", None) if tool.budgeted else None
+    budget = Budget(asked or app.ledger.allocation(standing, tool.name, tool.default_tokens), app.profile)
+    notes = _notes(standing, asked)
+    layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=options.footer, notes=notes)
     outcome = tool.function(app, **values)
-    return _fitted(app, outcome, budget, level, layout, name)
+    while True:
+        # Only when another process takes a key between fitting and writing is there a second round.
+        trail = _trail(app, tool, arguments)
+        reply = _fitted(outcome, budget, level, layout, trail)
+        if trail.write(standing.handle if standing else "", outcome, reply):
+            return reply
 
 
-def _fitted(app: App, outcome: Outcome, budget: Budget, level: str, layout: Layout, name: str) -> Reply:
+def _in_force(app: App, tool: Tool) -> Standing | None:
+    """How the account in force stands; None where calls are not debited."""
+    if not app.account:
+        return None
+    try:
+        return app.ledger.in_force(app.account)
+    except (NotFound, Conflict):
+        # The tools of the budget are the way to mend an account that is closed or unknown.
+        if tool.group == "budget":
+            return None
+        raise
+
+
+def _notes(standing: Standing | None, asked: int | None) -> Notes:
+    if standing is None:
+        return NO_NOTES
+    # A caller that names a budget gets the same bytes for the same question, however the account stands.
+    return Notes(standing.alert, standing.spendable if asked is None else None)
+
+
+def _trail(app: App, tool: Tool, arguments: Mapping[str, object]) -> "Trail":
+    from haversack.tools.recording import Trail  # it brings `more`, which is declared after the other tools
+
+    return Trail(app, tool.name, arguments)
+
+
+def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, trail: "Trail") -> Reply:
     if isinstance(outcome, Done):
         return _message(outcome, budget, layout)
-    stash = _stasher(app, outcome, name, LEVELS[0] if level == "auto" else level)
+    stashed_level = LEVELS[0] if level == "auto" else level
+
+    def stash(remainder: Remainder) -> str:
+        return trail.key_for(outcome, remainder, stashed_level)
+
     if isinstance(outcome, Document):
         return fit_document(outcome, budget, layout, stash)
     return fit(outcome, budget, level, layout, stash)
 
 
 def _message(done: Done, budget: Budget, layout: Layout) -> Reply:
-    text = done.message
+    alert = layout.notes.alert
     if isinstance(layout, JsonLayout):
         from json import dumps
 
-        text = dumps({"message": done.message, **done.facts}, ensure_ascii=False)
+        facts = {"message": done.message, **done.facts} | ({"alert": alert} if alert else {})
+        text = dumps(facts, ensure_ascii=False)
+    else:
+        text = f"{done.message}\n{alert}" if alert else done.message
     return Reply(text, budget.profile.count(text))
-
-
-def _stasher(app: App, outcome: Outcome, name: str, level: str) -> Stasher:
-    from haversack.tools.paging import frozen
-
-    def stash(remainder: Remainder) -> str:
-        shown = 0
-        if isinstance(outcome, Result):
-            left = sum(block.counted for block, _ in remainder.blocks)
-            shown = sum(block.counted for block in outcome.blocks) - left
-        return app.stash.keep(frozen(outcome, remainder, shown, level), name)
-
-    return stash
 
 
 __all__ = ["Options", "Reply", "call"]

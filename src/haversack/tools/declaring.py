@@ -1,6 +1,6 @@
 """A tool is one annotated function: its signature and docstring are the only place it is described."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, get_args, get_origin
 
@@ -188,15 +188,13 @@ def declared() -> Mapping[str, Tool]:
     return _TOOLS
 
 
-def named(tools: Mapping[str, Tool], name: str) -> Tool:
-    """The tool called `name`; an unknown name is an error that suggests the nearest ones."""
-    if name in tools:
-        return tools[name]
+def unknown_tool(name: str, known: Sequence[str]) -> UnknownTool:
+    """The error for a name no tool has, with the nearest ones."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, tools, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"tools: {', '.join(sorted(tools))}"
-    raise UnknownTool(f"no tool called {name[:80]!r}", hint=hint)
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"tools: {', '.join(sorted(known))}"
+    return UnknownTool(f"no tool called {name[:80]!r}", hint=hint)
 
 
 def unknown_parameter(tool_: Tool, name: str) -> InvalidArgument:

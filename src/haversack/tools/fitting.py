@@ -1,6 +1,7 @@
 """Fitting: a result and a budget in, a reply within the budget out. The single exit every reply leaves by."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack, pack_auto
@@ -52,13 +53,14 @@ class _Fitting:
         self.result, self.budget, self.level, self.layout, self.stash = result, budget, level, layout, stash
         self.measure = budget.profile.measure
         # First things first: what the call is about leads the ranking.
-        self.blocks = sorted(result.blocks, key=lambda block: not block.required)
+        remembering = [_remembering(block) for block in result.blocks]
+        self.blocks = sorted(remembering, key=lambda block: not block.required)
         self.levels = LEVELS if level == "auto" else (level,)
         self.costs = [
             tuple(self.measure(layout.item(result, Piece(block, each))) for each in self.levels)
             for block in self.blocks
         ]
-        self.rank = {id(block): rank for rank, block in enumerate(result.blocks)}
+        self.rank = {id(block): rank for rank, block in enumerate(remembering)}
         self.cost_at = {
             (id(block), each): cost
             for block, costs in zip(self.blocks, self.costs, strict=True)
@@ -197,7 +199,9 @@ class _Fitting:
         allows = self.layout.notes.allows(shown, self.budget.profile.tokens(units))
         frame = Frame(0, self.budget.tokens, shown, cut_by_budget, left, omitted, allows)
         ordered = sorted(pieces, key=lambda piece: self.rank[id(piece.block)])
-        reply = _settled(lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total)
+        reply = _settled(
+            lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total
+        )
         return replace(reply, names=tuple(piece.block.name for piece in ordered))
 
     def _price(self, blocks: Sequence[Block]) -> int:
@@ -206,6 +210,11 @@ class _Fitting:
 
     def _price_of_everything(self) -> int:
         return self._price(self.blocks)
+
+
+def _remembering(block: Block) -> Block:
+    """The block with each rendering made only once, however often the reply is put together."""
+    return replace(block, text=cache(block.text), facts=cache(block.facts))
 
 
 def _settled(write: Callable[[Frame], str], frame: Frame, budget: Budget, total: int) -> Reply:

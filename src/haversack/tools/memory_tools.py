@@ -1,34 +1,20 @@
 """The tools that save, find and change observations."""
 
-from typing import Annotated, Literal
-
-from haversack.memory.redaction import describe
+from typing import Annotated
 
 from haversack.app import App
-from haversack.memory import editing, finding, recalling, relating, saving
+from haversack.memory import editing, relating, saving
 from haversack.memory.checks import RELATION_TYPES, SCOPES, STATUSES, VERIFICATIONS
 from haversack.memory.editing import Changes
+from haversack.memory.redaction import describe
 from haversack.memory.saving import Draft
-from haversack.store.records import Observation
-from haversack.tools import searching
 from haversack.tools.declaring import Range, tool
-from haversack.tools.result import Block, Document, Done, Outcome, Result
+from haversack.tools.parameters import Namespace, Project, Scope
+from haversack.tools.result import Done, Outcome
 from haversack.tools.views import (
-    observation_block,
-    observation_facts,
     one_line,
-    prompt_block,
     relation_facts,
-    session_block,
-    whole_observation,
 )
-
-Scope = Annotated[str, SCOPES]
-Project = Annotated[str, "Project; detected when omitted"]
-ProjectFilter = Annotated[str, "Only this project"]
-Namespace = Annotated[str, "Isolates a sub-agent"]
-NamespaceFilter = Annotated[str | None, "Only this namespace"]
-Limit = Annotated[int, Range(1, 200)]
 
 
 @tool(group="memory", writes=True)
@@ -95,118 +81,6 @@ def saved_reply(saved: saving.Saved, title: str) -> Done:
     return Done(message, facts, brief=f"{saved.outcome} #{saved.id} {one_line(title, 80)}")
 
 
-@tool(group="memory", level="standard")
-def mem_search(
-    app: App,
-    *,
-    query: Annotated[str, 'Words or a question; "quoted phrases" must appear; pre* is a prefix'],
-    kind: str = "",
-    project: ProjectFilter = "",
-    scope: Annotated[str, SCOPES] = "",
-    namespace: NamespaceFilter = None,
-    tags: Annotated[list[str], "All of these"] = [],  # noqa: B006
-    status: Annotated[str, (*STATUSES, "all")] = "",
-    since: Annotated[str, "Date or age (7d)"] = "",
-    until: str = "",
-    match: Literal["any", "all"] = "any",
-    limit: Limit = 10,
-    explain: Annotated[bool, "Show the parts of each score"] = False,
-) -> Outcome:
-    """Find memories by words or a question, best first. Start here, then mem_timeline or mem_get_observation."""
-    chosen = finding.filters(
-        app.memory,
-        kind=kind,
-        project=project,
-        scope=scope,
-        namespace=namespace,
-        tags=tuple(tags),
-        status=status,
-        since=since,
-        until=until,
-    )
-    found = finding.search(app.memory, query, chosen, mode=match, limit=limit)
-    return searching.result(app, found, query, project, explain=explain)
-
-
-@tool(group="memory", level="standard")
-def mem_context(
-    app: App,
-    *,
-    project: Annotated[str, "Only this project; omit for all"] = "",
-    scope: Annotated[str, SCOPES] = "",
-    namespace: NamespaceFilter = None,
-    limit: Limit = 20,
-) -> Outcome:
-    """What to know before starting: pinned rules, recent sessions, prompts and memories, with ids."""
-    context = recalling.context(app.memory, project=project, scope=scope, namespace=namespace, limit=limit)
-    shown = len(context.pinned) + len(context.observations)
-    blocks = [
-        *(observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned),
-        *(session_block(each, section="## Sessions", worth=1.5, counted=False) for each in context.sessions),
-        *(prompt_block(each, section="## Prompts") for each in context.prompts),
-        *(observation_block(each, section="## Memories", worth=1.0) for each in context.observations),
-    ]
-    rest = searching.rest_of_context(app, context, project, scope, namespace) if shown < context.total else None
-    return Result(
-        blocks=blocks,
-        noun="observations",
-        total=context.total,
-        empty="Nothing is remembered yet" + (f" for project {project}." if project else "."),
-        limit_hint="Increase limit or use mem_get_observation #ID for details.",
-        items_name="items",
-        rest=rest,
-        brief=f"context of {project or 'all projects'}: {shown} of {context.total} observations, "
-        f"{len(context.sessions)} sessions, {len(context.prompts)} prompts",
-    )
-
-
-@tool(group="memory", level="standard")
-def mem_timeline(
-    app: App,
-    *,
-    observation_id: int,
-    before: Annotated[int, Range(0, 100)] = 5,
-    after: Annotated[int, Range(0, 100)] = 5,
-) -> Outcome:
-    """What happened around a memory in its session, in time order."""
-    timeline = recalling.timeline(app.memory, observation_id, before=before, after=after)
-    outward: list[tuple[Observation, int]] = [(timeline.focus, 0)]
-    for distance in range(max(len(timeline.before), len(timeline.after))):
-        if distance < len(timeline.before):
-            outward.append((timeline.before[distance], -1 - distance))
-        if distance < len(timeline.after):
-            outward.append((timeline.after[distance], 1 + distance))
-    blocks = [
-        observation_block(
-            each, place=place, required=place == 0, note="<- focus" if place == 0 else "", worth=1 / (1 + abs(place))
-        )
-        for each, place in outward
-    ]
-    return Result(
-        blocks=blocks,
-        noun="observations in session",
-        total=timeline.total,
-        items_name="observations",
-        brief=f"timeline of #{observation_id}: {len(blocks)} of {timeline.total} observations in session",
-    )
-
-
-@tool(group="memory")
-def mem_get_observation(app: App, *, id: Annotated[int, "As in #12"]) -> Outcome:
-    """Everything about one memory: full content, relations with their ids."""
-    observation = recalling.recall(app.memory, id)
-    links = relating.relations_of(app.memory, id)
-    others = [other for link in links for other in (link.from_id, link.to_id) if other != id]
-    titles = {found.id: found.title for found in finding.by_ids(app.memory, others)}
-    facts = observation_facts(observation) | ({"relations": [relation_facts(link) for link in links]} if links else {})
-    return Document(
-        whole_observation(observation, links, titles),
-        name=f"#{id}",
-        facts=facts,
-        brief=f"#{id} [{observation.kind}] {one_line(observation.title, 100)}",
-    )
-
-
 @tool(group="memory", writes=True, idempotent=True)
 def mem_relate(
     app: App,
@@ -240,32 +114,6 @@ def mem_unrelate(app: App, *, id: Annotated[int, "Relation id, from mem_get_obse
     gone = relating.unrelate(app.memory, id)
     message = f"removed relation {id}: #{gone.from_id} {gone.type} #{gone.to_id}"
     return Done(message, {"removed": relation_facts(gone)}, brief=message)
-
-
-@tool(group="memory", level="standard")
-def mem_build_context(app: App, *, observation_id: int, depth: Annotated[int, Range(1, 5)] = 2) -> Outcome:
-    """The memories connected to one through relations, level by level."""
-    graph = relating.graph(app.memory, observation_id, depth=depth)
-    blocks: list[Block] = [
-        observation_block(graph.focus, required=True, note="<- focus", worth=2.0, extra={"depth": 0})
-    ]
-    for linked in graph.linked:
-        link = linked.relation
-        arrow = f"#{link.from_id} {link.type} #{link.to_id}"
-        blocks.append(
-            observation_block(
-                linked.observation,
-                note=f"(level {linked.depth}: {arrow})",
-                worth=1 / linked.depth,
-                extra={"depth": linked.depth, "relation": relation_facts(link)},
-            )
-        )
-    return Result(
-        blocks=blocks,
-        noun="observations",
-        total=len(blocks),
-        brief=f"graph of #{observation_id} to depth {depth}: {len(blocks) - 1} connected",
-    )
 
 
 @tool(group="memory", writes=True, destructive=True)

@@ -2,16 +2,15 @@
 
 from typing import Annotated
 
-from haversack.memory.redaction import redact
-
 from haversack.app import App
 from haversack.memory import finding
 from haversack.memory.checks import SCOPES
+from haversack.memory.redaction import redact
 from haversack.memory.times import date
 from haversack.packs import building, gathering
 from haversack.store.records import Observation
 from haversack.tools.declaring import Range, tool
-from haversack.tools.memory_tools import NamespaceFilter, ProjectFilter
+from haversack.tools.parameters import NamespaceFilter, ProjectFilter
 from haversack.tools.result import Block, Facts, Outcome, Result
 from haversack.tools.views import SNIPPET_WIDTH, one_line
 from haversack.values import replace

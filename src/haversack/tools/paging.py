@@ -50,6 +50,7 @@ def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept f
         return Document(
             held["document"], name=held["name"], lines_before=held["lines_before"], fence=held["fence"],
             brief=f"more({key}): from line {held['lines_before'] + 1} of {held['name']}",
+            on_sent=lambda _: app.log.use_key(key),
         )  # fmt: skip
     blocks = [_thawed(*each) for each in held["blocks"]]
     rest = Rest(*held["rest"]) if held["rest"] else None
@@ -68,6 +69,7 @@ def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept f
         rest=rest,
         already_shown=held["already_shown"],
         brief=f"more({key}): {len(blocks)} {held['noun']}",
+        on_sent=lambda _: app.log.use_key(key),
     )
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 
 from haversack.app import App
 from haversack.errors import HaversackError, StoreError
 from haversack.tools.fitting import Remainder, Reply
 from haversack.tools.paging import frozen
-from haversack.tools.result import Document, Done, Outcome, Result
-from haversack.worklog.compressing import ARGUMENTS, one_line, written
+from haversack.tools.result import Done, Outcome, Result
+from haversack.worklog.compressing import ARGUMENTS, VALUE, written
 from haversack.worklog.log import Call
 from haversack.worklog.stash import Kept
 
@@ -31,7 +32,7 @@ class Trail:
         if isinstance(outcome, Result):
             left = sum(block.counted for block, _ in remainder.blocks)
             shown = sum(block.counted for block in outcome.blocks) - left
-        kept = self._app.stash.prepare(frozen(outcome, remainder, shown, level), self._origin())
+        kept = self._app.stash.prepare(frozen(outcome, remainder, shown, level), self._origin)
         self._left[kept.key] = kept
         return kept.key
 
@@ -39,7 +40,9 @@ class Trail:
         """Stash, debit and log in one transaction; False, with nothing written, when a key was taken meanwhile."""
         beside = (self._left[reply.left.key],) if reply.left else ()
         on_sent = None if isinstance(outcome, Done) else outcome.on_sent
-        if not (account or beside or on_sent):
+        if not (account or beside):
+            if on_sent:
+                on_sent(reply.names)
             return True
         call = self._call(outcome.brief, reply) if account else None
         with self._app.database.write() as tx:
@@ -54,15 +57,15 @@ class Trail:
         reply = Reply(str(error), self._app.profile.count(str(error)))
         # The failure itself is what the caller must hear of, not that a locked or full store cannot note it.
         with suppress(StoreError):
-            self._app.log.add(account, self._call(f"failed: {error.message}", reply))
+            self._app.log.add_surely(account, self._call(f"failed: {error.message}", reply))
 
     def _call(self, brief: str, reply: Reply) -> Call:
         from haversack.memory.redaction import redact
 
         return Call(
             tool=self._tool,
-            arguments=written(self._harmless(), each=60, limit=ARGUMENTS),
-            origin=self._origin(),
+            arguments=written(self._harmless, each=VALUE, limit=ARGUMENTS),
+            origin=self._origin,
             reply=reply.text,
             brief=redact(brief).text,
             tokens=reply.tokens,
@@ -70,18 +73,20 @@ class Trail:
             rest=reply.left.key if reply.left else "",
         )
 
+    @cached_property
     def _origin(self) -> str:
-        return f"{self._tool}({written(self._harmless(), each=300, limit=1_000)})"
+        return f"{self._tool}({written(self._harmless, each=300, limit=1_000)})"
 
+    @cached_property
     def _harmless(self) -> dict[str, object]:
         """The arguments without secrets: the log must not keep what the memory takes out."""
-        from haversack.memory.redaction import redact
+        from haversack.memory.redaction import redact_json
 
-        return {
-            name: redact(value[:_LOOKED_AT]).text if isinstance(value, str) else value
+        looked_at = {
+            name: value[:_LOOKED_AT] if isinstance(value, str) else value
             for name, value in self._arguments.items()
             if value is not None
         }
-
-
-__all__ = ["Document", "Trail", "one_line"]
+        harmless, _ = redact_json(looked_at)
+        assert isinstance(harmless, dict)
+        return harmless

@@ -1,19 +1,48 @@
-"""Where the tools are: each group's declarations, loaded when a tool of it is first asked for."""
+"""Where the tools are declared, so that a call loads only the module of its tool."""
 
 from collections.abc import Mapping
 from importlib import import_module
 
-from haversack.tools.declaring import Tool, declared
+from haversack.tools.declaring import Tool, declared, unknown_tool
 
-MODULES = ("memory_tools", "session_tools", "upkeep_tools", "pack_tools", "paging")
+HOMES: dict[str, tuple[str, ...]] = {
+    "recall_tools": ("mem_search", "mem_context", "mem_timeline", "mem_get_observation", "mem_build_context"),
+    "memory_tools": ("mem_save", "mem_update", "mem_delete", "mem_relate", "mem_unrelate"),
+    "session_tools": (
+        "mem_session_start",
+        "mem_session_end",
+        "mem_session_summary",
+        "mem_save_prompt",
+        "mem_capture_passive",
+        "mem_progress",
+    ),
+    "upkeep_tools": (
+        "mem_stats",
+        "mem_suggest_topic_key",
+        "mem_compact",
+        "list_observations",
+        "observation_history",
+        "list_sessions",
+    ),
+    "pack_tools": ("context_pack",),
+    "paging": ("more",),
+    "budget_tools": ("budget_status", "budget_open", "budget_reset", "work_log"),
+}
+"""Every module of tools with the tools it declares, in the order in which clients see them."""
 
-_loaded: list[str] = []
+
+def find(name: str) -> Tool:
+    """The tool called `name`; an unknown name is an error that suggests the nearest ones."""
+    for module, names in HOMES.items():
+        if name in names:
+            import_module(f"haversack.tools.{module}")
+            return declared()[name]
+    raise unknown_tool(name, [name for names in HOMES.values() for name in names])
 
 
 def tools() -> Mapping[str, Tool]:
-    """Every tool of the program, by name, in the order they are declared."""
-    if not _loaded:
-        for module in MODULES:
-            import_module(f"haversack.tools.{module}")
-        _loaded.extend(MODULES)
-    return declared()
+    """Every tool of the program, by name."""
+    for module in HOMES:
+        import_module(f"haversack.tools.{module}")
+    known = declared()
+    return {name: known[name] for names in HOMES.values() for name in names}

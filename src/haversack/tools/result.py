@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from haversack.values import record
 
@@ -38,13 +39,13 @@ class Block:
 class Rest:
     """Items that were not even rendered: how many, about what they would cost, and how to go on.
 
-    `resume` names a function registered with `resumes`; `state` is the JSON text it goes on from.
+    `resume` names a function registered with `resumes`; `state` is what it goes on from, as JSON values.
     """
 
     items: int
     price: int
     resume: str
-    state: str
+    state: Mapping[str, Any]
 
 
 @record

@@ -1,7 +1,5 @@
 """Search results and recent lists as blocks, and how they go on beyond what was rendered."""
 
-import json
-
 from haversack.app import App
 from haversack.memory import finding, recalling
 from haversack.memory.finding import Found
@@ -27,7 +25,7 @@ def result(app: App, found: Found, text: str, project: str, *, explain: bool) ->
     if left := found.total - len(blocks):
         state = {"text": text, "match": found.match, "filters": asdict(found.filters), "ids": found.others,
                  "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else []}  # fmt: skip
-        rest = Rest(left, left * _mean_price(app, blocks), "search", json.dumps(state))
+        rest = Rest(left, left * _mean_price(app, blocks), "search", state)
     return Result(
         blocks=blocks,
         noun="results",
@@ -72,7 +70,7 @@ def _mean_price(app: App, blocks: list[Block]) -> int:
 
 @resumes("search")
 def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
-    state = json.loads(rest.state)
+    state = dict(rest.state)
     query = parse_query(state["text"])
     ids, left = state["ids"][:PAGE], state["ids"][PAGE:]
     taken = len(ids)
@@ -95,7 +93,7 @@ def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     remaining = rest.items - taken
     if remaining <= 0 or not taken:
         return blocks, None
-    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, json.dumps(state))
+    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)
 
 
 def _filters(held: dict[str, object]) -> Filters:
@@ -115,12 +113,12 @@ def rest_of_context(app: App, context: Context, project: str, scope: str, namesp
         "seen": [each.id for each in context.pinned],
     }
     left = context.total - len(shown)
-    return Rest(left, left * TYPICAL_PRICE, "context", json.dumps(state))
+    return Rest(left, left * TYPICAL_PRICE, "context", state)
 
 
 @resumes("context")
 def _more_context(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
-    state = json.loads(rest.state)
+    state = dict(rest.state)
     filters = recalling.place_filters(project=state["project"], scope=state["scope"], namespace=state["namespace"])
     older = recalling.recent(app.memory, filters, PAGE, before=state["before"])
     blocks = [observation_block(each, section="## Memories") for each in older if each.id not in state["seen"]]
@@ -128,23 +126,23 @@ def _more_context(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     if remaining <= 0 or not older:
         return blocks, None
     state["before"] = older[-1].position
-    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, json.dumps(state))
+    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)
 
 
 def rest_of_list(filters: Filters, shown: list[Observation], total: int) -> Rest:
     """The observations older than those a list holds."""
     left = total - len(shown)
     state = {"filters": asdict(filters), "before": shown[-1].position}
-    return Rest(left, left * TYPICAL_PRICE // 4, "list", json.dumps(state))
+    return Rest(left, left * TYPICAL_PRICE // 4, "list", state)
 
 
 @resumes("list")
 def _more_of_list(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
-    state = json.loads(rest.state)
+    state = dict(rest.state)
     older = recalling.recent(app.memory, _filters(state["filters"]), PAGE, before=state["before"])
     blocks = [observation_block(each) for each in older]
     remaining = rest.items - len(blocks)
     if remaining <= 0 or not older:
         return blocks, None
     state["before"] = older[-1].position
-    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, json.dumps(state))
+    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)

@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-from haversack.memory.redaction import describe
-
 from haversack.app import App
 from haversack.memory import capturing, progress, sessions
+from haversack.memory.redaction import describe
 from haversack.memory.saving import Draft, save
 from haversack.memory.times import minute
 from haversack.tools.declaring import tool
-from haversack.tools.memory_tools import Namespace, Project, saved_reply
+from haversack.tools.memory_tools import saved_reply
+from haversack.tools.parameters import Namespace, Project
 from haversack.tools.result import Document, Done, Outcome
 from haversack.tools.views import one_line
 

@@ -1,20 +1,18 @@
 """The tools that look after the memory, and the lists the command line shows."""
 
-import json
 from typing import Annotated
-
-from haversack.memory.redaction import describe
-from haversack.memory.topics import suggest_topic_key
 
 from haversack.app import App
 from haversack.memory import compacting, editing, finding, recalling, sessions
 from haversack.memory.checks import SCOPES, STATUSES
+from haversack.memory.redaction import describe
 from haversack.memory.saving import Draft
 from haversack.memory.statistics import Statistics, statistics
 from haversack.memory.times import date
+from haversack.memory.topics import suggest_topic_key
 from haversack.store.records import Session
 from haversack.tools.declaring import Range, resumes, tool
-from haversack.tools.memory_tools import Limit, NamespaceFilter, ProjectFilter
+from haversack.tools.parameters import Limit, NamespaceFilter, ProjectFilter
 from haversack.tools.result import Block, Document, Done, Outcome, Rest, Result
 from haversack.tools.searching import rest_of_list
 from haversack.tools.views import observation_block, one_line, revision_block, session_block
@@ -192,13 +190,13 @@ def list_sessions(
 def _rest_of_sessions(project: str, namespace: str | None, shown: list[Session], left: int) -> Rest | None:
     if left <= 0 or not shown:
         return None
-    state = json.dumps({"project": project, "namespace": namespace, "after": shown[-1].id})
+    state = {"project": project, "namespace": namespace, "after": shown[-1].id}
     return Rest(left, left * SESSION_PRICE, "sessions", state)
 
 
 @resumes("sessions")
 def _more_sessions(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
-    state = json.loads(rest.state)
+    state = dict(rest.state)
     found, _ = sessions.recent(
         app.memory, project=state["project"], namespace=state["namespace"], limit=50, after=state["after"]
     )

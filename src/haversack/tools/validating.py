@@ -39,7 +39,8 @@ def convert(parameter: Parameter, value: object) -> Any:
     if parameter.name == "max_tokens":
         return parse_max_tokens(value)
     converted: Any = _CONVERSIONS[parameter.kind](parameter, value)
-    if parameter.choices and converted not in parameter.choices:
+    # The default of a filter is an empty text: whoever sends it asks for no filter.
+    if parameter.choices and converted not in parameter.choices and converted != parameter.default:
         raise InvalidArgument(f"{parameter.name} is {_shown(value)}", hint=f"allowed: {', '.join(parameter.choices)}")
     if parameter.range and not parameter.range.least <= converted <= parameter.range.most:
         least, most = parameter.range.least, parameter.range.most

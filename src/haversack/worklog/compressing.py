@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 LINE = 500
 """The most characters of an entry in the work log."""
-ARGUMENTS = 160
+ARGUMENTS = 120
 """The most characters of it that the arguments take."""
+VALUE = 40
+"""The most characters that one argument takes."""
 
-Compressor = Callable[[object], str]
+Compressor = Callable[[Any], str]
 NO_COMPRESSORS: Mapping[str, Compressor] = MappingProxyType({})
 
 
@@ -65,4 +68,7 @@ def written(arguments: Mapping[str, object], *, each: int, limit: int = 10**9) -
 def _text(value: object) -> str:
     from json import dumps
 
-    return dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+    try:
+        return dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+    except (RecursionError, ValueError):  # nested too deep, or in itself
+        return f"({type(value).__name__})"

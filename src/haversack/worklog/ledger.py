@@ -4,7 +4,7 @@
 results until it is closed; what the lease used stays there, the rest returns.
 """
 
-import secrets
+import os
 from collections.abc import Callable
 from typing import Literal
 
@@ -269,7 +269,7 @@ def _check_total(total: int) -> None:
 
 def _new_handle(tx: Reader) -> str:
     while True:
-        handle = "b" + "".join(secrets.choice(_ALPHABET) for _ in range(5))
+        handle = "b" + "".join(_ALPHABET[octet % len(_ALPHABET)] for octet in os.urandom(5))
         if accounts.get(tx, handle) is None:
             return handle
 

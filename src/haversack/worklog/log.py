@@ -12,10 +12,21 @@ from haversack.store.database import MEMORY, Database, Writer
 from haversack.store.records import Account, Entry
 from haversack.tokens import DEFAULT_PROFILE, Profile, profile_named
 from haversack.values import record, replace
-from haversack.worklog.compressing import ARGUMENTS, LINE, NO_COMPRESSORS, Compressor, compress, shortest, written
+from haversack.worklog.compressing import (
+    ARGUMENTS,
+    LINE,
+    NO_COMPRESSORS,
+    VALUE,
+    Compressor,
+    compress,
+    shortest,
+    written,
+)
 from haversack.worklog.ledger import Ledger, Standing
 from haversack.worklog.stash import Kept, Stash, as_document, clean
 
+NEWEST = 2**62
+"""An id beyond every entry's."""
 _TOOL = 80
 _ORIGIN = 300
 
@@ -64,16 +75,19 @@ class WorkLog:
         reply = result if isinstance(result, str) else _as_json(result)
         call = Call(
             tool=tool,
-            arguments=written(arguments, each=60, limit=ARGUMENTS),
+            arguments=written(arguments, each=VALUE, limit=ARGUMENTS),
             origin=f"{tool}({written(arguments, each=_ORIGIN)})",
             reply=reply,
             brief=compress(tool, result, compressors=compressors),
             tokens=self.profile.count(reply),
         )
-        while True:
-            entry = self.add(account, call)
-            if entry is not None:
-                return entry
+        return self.add_surely(account, call)
+
+    def add_surely(self, account: str, call: Call) -> Entry:
+        """Store, debit and log a reply that names no key itself, so that any free key will do."""
+        while (entry := self.add(account, call)) is None:
+            continue
+        return entry
 
     def add(self, account: str, call: Call, *, beside: Sequence[Kept] = ()) -> Entry | None:
         """Store a reply and what belongs `beside` it, debit it and log it in one transaction.
@@ -96,13 +110,15 @@ class WorkLog:
             self._evict(tx, held.handle)
         return replace(entry, id=identifier)
 
-    def entries(
-        self, account: str, limit: int = 50, *, evicted: bool = False, before: int | None = None
-    ) -> list[Entry]:
-        """An account's entries, the newest first: those in its history, or also those evicted from it."""
+    def entries(self, account: str, limit: int = 50, *, before: int = NEWEST, since: int | None = None) -> list[Entry]:
+        """An account's history, the newest first, as it is or as it was at the use `since` (at 0: all ever logged).
+
+        `before` goes on from an entry's id.
+        """
         with self.database.read() as tx:
-            listed = entries.newest_with_evicted if evicted else entries.newest
-            return listed(tx, clean(account), limit, before=before)
+            if since is None:
+                return entries.newest(tx, clean(account), limit, before=before)
+            return entries.newest_since(tx, clean(account), limit, before=before, since=since)
 
     def use(self, account: str, identifiers: Iterable[int]) -> None:
         """Note that entries have been shown."""
@@ -138,18 +154,12 @@ class WorkLog:
         before = call.tokens + call.left
         entry = Entry(
             id=0, account="", tool=_storable(call.tool)[:_TOOL], arguments=_storable(call.arguments), brief="",
-            key=key, rest=call.rest, before=before, sent=call.tokens, after=before, created_at=self.stash.now(),
-            used=0, evicted=0,
+            key=key, rest=call.rest, before=before, sent=call.tokens, after=before, cost=0,
+            created_at=self.stash.now(), used=0, evicted=0,
         )  # fmt: skip
-        # What a line costs is written in it, so the figure is settled by counting again.
-        room = LINE - len(line(replace(entry, after=max(before, 10 * LINE))))
-        entry = replace(entry, brief=_storable(shortest(call.brief, call.reply, room)), after=0)
-        for _ in range(4):
-            cost = self.profile.count(line(entry))
-            if cost <= entry.after:
-                break
-            entry = replace(entry, after=cost)
-        return entry
+        brief = _storable(shortest(call.brief, call.reply, LINE - len(line(entry))))
+        entry = replace(entry, brief=brief, after=min(before, self.profile.count(brief)))
+        return replace(entry, cost=self.profile.count(line(entry)))
 
     def _nearest_open(self, tx: Writer, handle: str) -> Account | None:
         account = accounts.get(tx, clean(handle))

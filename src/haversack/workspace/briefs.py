@@ -1,22 +1,24 @@
 """One line for the work log from each tool's own result: at most LONGEST characters, every figure true of all of it."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from haversack.workspace.blaming import VcsBlame
-from haversack.workspace.describing import FileInfo
-from haversack.workspace.diffing import VcsDiff
-from haversack.workspace.history import VcsLog
-from haversack.workspace.listing import FileListing
-from haversack.workspace.reading import FileText
-from haversack.workspace.searching import ContentMatches
-from haversack.workspace.status import VcsStatus
+if TYPE_CHECKING:
+    from haversack.workspace.blaming import VcsBlame
+    from haversack.workspace.describing import FileInfo
+    from haversack.workspace.diffing import VcsDiff
+    from haversack.workspace.history import VcsLog
+    from haversack.workspace.listing import FileListing
+    from haversack.workspace.reading import FileText
+    from haversack.workspace.searching import ContentMatches
+    from haversack.workspace.status import VcsStatus
 
 LONGEST = 500
 _NAME = 80
 _SUBJECT = 60
 
 
-def brief_files(listing: FileListing) -> str:
+def brief_files(listing: "FileListing") -> str:
     """How many files, of which types, in which folders."""
     total = listing.files.total
     head = f"{_count(total, 'file')}."
@@ -30,11 +32,11 @@ def brief_files(listing: FileListing) -> str:
     return _cut(head + f" Types: {types}." + (f" Key: {folders}" if folders else ""), LONGEST)
 
 
-def brief_matches(found: ContentMatches) -> str:
+def brief_matches(found: "ContentMatches") -> str:
     """How many matches of what, in how many files, and the files with most."""
     head = f"{_count(found.matches.total, 'match', 'matches')} for '{_cut(found.pattern, _NAME)}'"
     if found.path:
-        head += f" in {_cut(found.path, _NAME)}"
+        head += f" under {_cut(found.path, _NAME)}"
     if not found.files:
         return head
     head += f" in {_count(found.files, 'file')}: "
@@ -42,7 +44,7 @@ def brief_matches(found: ContentMatches) -> str:
     return head + _listed(names, found.files, LONGEST - len(head))
 
 
-def brief_text(read: FileText) -> str:
+def brief_text(read: "FileText") -> str:
     """Which lines of which file, and its headings or definitions while they fit."""
     name = _cut(read.path, 200)
     if read.kind == "binary":
@@ -54,14 +56,14 @@ def brief_text(read: FileText) -> str:
     return f"{head}: {outline}" if outline else head
 
 
-def brief_info(infos: Sequence[FileInfo]) -> str:
+def brief_info(infos: "Sequence[FileInfo]") -> str:
     """How many paths, and what the first are."""
     head = f"{_count(len(infos), 'path')}: "
     words = (f"{_cut(info.path, _NAME)} ({_fact(info)})" for info in infos)
     return head + _listed(words, len(infos), LONGEST - len(head))
 
 
-def brief_status(status: VcsStatus) -> str:
+def brief_status(status: "VcsStatus") -> str:
     """The branch, what differs, and what is under way."""
     counts = status.counts
     groups = (
@@ -79,7 +81,7 @@ def brief_status(status: VcsStatus) -> str:
     return _cut(line if status.commit else f"{line} (no commits yet)", LONGEST)
 
 
-def brief_diff(diff: VcsDiff) -> str:
+def brief_diff(diff: "VcsDiff") -> str:
     """How many files and lines, between what, and which files."""
     head = f"{_count(diff.files, 'file')}, +{diff.added:,}/-{diff.removed:,} lines ({_cut(diff.between, 120)})"
     if diff.path:
@@ -87,19 +89,20 @@ def brief_diff(diff: VcsDiff) -> str:
     if not diff.files:
         return head
     head += ". "
-    return head + _listed((_cut(name, _NAME) for name in diff.names), diff.files, LONGEST - len(head))
+    names = (_cut(name, _NAME) for name in diff.names)
+    return head + _listed(names, diff.files, LONGEST - len(head), say_rest=False)
 
 
-def brief_log(log: VcsLog) -> str:
+def brief_log(log: "VcsLog") -> str:
     """How many commits there are, and the newest."""
     head = f"{_count(log.total, 'commit')}" + (f" of {_cut(log.path, _NAME)}" if log.path else "") + "."
     if not log.total:
         return head
     recent = (f"{commit.short} {_cut(commit.subject, _SUBJECT)}" for commit in log.commits.first(20))
-    return f"{head} Recent: " + _listed(recent, log.commits.total, LONGEST - len(head) - 9, say_rest=False)
+    return f"{head} Recent: " + _listed(recent, log.total, LONGEST - len(head) - 9, say_rest=False)
 
 
-def brief_blame(blame: VcsBlame) -> str:
+def brief_blame(blame: "VcsBlame") -> str:
     """Which lines of which file, by how many commits, and whose."""
     head = f"Blame of {_cut(blame.path, 200)}"
     if not blame.first_line:

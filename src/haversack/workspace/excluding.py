@@ -7,10 +7,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from haversack.errors import ToolFailed
+from haversack.workspace.candidates import git_refusal, raw_start
 from haversack.workspace.git import Repository, failure, find_repository
 from haversack.workspace.root import Place, Workspace, shown
 from haversack.workspace.secrecy import suspects
-from haversack.workspace.selecting import Selection, git_refusal, raw_start
+from haversack.workspace.selecting import Selection
 from haversack.workspace.walking import Walk
 
 _SUBMODULE = re.compile(rb"(?:^|\0)160000 [^\t]+\t([^\0]+)")
@@ -31,9 +32,10 @@ def excluded_from(workspace: Workspace, place: Place, selection: Selection) -> E
     if repository is None:
         return _walked(workspace, place, selection, ())
     try:
-        return Excluded(tuple(_by_git(repository, place, selection)))
+        names = tuple(_by_git(repository, place, selection))
     except ToolFailed as refusal:
         return _walked(workspace, place, selection, git_refusal(refusal))
+    return Excluded(names, (f"{place.relative} is ignored by git.",) if b"*" in names else ())
 
 
 def _walked(workspace: Workspace, place: Place, selection: Selection, notes: tuple[str, ...]) -> Excluded:

@@ -5,13 +5,14 @@ import re
 from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument
+from haversack.patterns import pattern
 
-_CLASS = re.compile(r"\[([!^]?)(\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*)\]", re.DOTALL)
+_CLASS = pattern(r"\[([!^]?)(\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*)\]", re.DOTALL)
 _NAMED_CLASSES = {
     "[:alnum:]": "a-zA-Z0-9", "[:alpha:]": "a-zA-Z", "[:digit:]": "0-9", "[:lower:]": "a-z", "[:upper:]": "A-Z",
     "[:space:]": r"\s", "[:xdigit:]": "0-9a-fA-F", "[:blank:]": r" \t",
 }  # fmt: skip
-_CLASS_PART = re.compile(r"\[:[a-z]+:\]|\\.|.", re.DOTALL)
+_CLASS_PART = pattern(r"\[:[a-z]+:\]|\\.|.", re.DOTALL)
 _RULES_KEPT = 1_000_000
 """Bytes of one `.gitignore` that are read; a longer one is no list of rules."""
 
@@ -81,23 +82,24 @@ def _translate(glob: str, *, crossing: str) -> str | None:
 
 
 def _character_class(negation: str, body: str) -> str:
-    parts = []
-    for piece in _CLASS_PART.findall(body):
-        if piece in _NAMED_CLASSES:
-            parts.append(_NAMED_CLASSES[piece])
-        elif piece == "-":
-            parts.append("-")
+    pieces: list[str] = _CLASS_PART.findall(body)
+    parts: list[str] = []
+    at = 0
+    while at < len(pieces):
+        if pieces[at] in _NAMED_CLASSES:
+            parts.append(_NAMED_CLASSES[pieces[at]])
+        elif at + 2 < len(pieces) and pieces[at + 1] == "-" and pieces[at + 2] not in _NAMED_CLASSES:
+            first, last = pieces[at][-1], pieces[at + 2][-1]
+            # A range that runs backwards holds nothing.
+            parts.append(f"{re.escape(first)}-{re.escape(last)}" if first <= last else "")
+            at += 2
         else:
-            parts.append(re.escape(piece[-1]))
+            parts.append(re.escape(pieces[at][-1]))
+        at += 1
     inner = "".join(parts)
-    if inner.startswith("-") or inner.endswith("-"):
-        inner = re.sub(r"^-|-$", r"\\-", inner)
-    expression = f"(?!/)[{'^' if negation else ''}{inner}]"
-    try:
-        re.compile(expression)
-    except re.error:
-        return "(?!)"  # a range that runs backwards matches nothing
-    return expression
+    if not inner:
+        return "[^/]" if negation else "(?!)"
+    return f"(?!/)[{'^' if negation else ''}{inner}]"
 
 
 @dataclass(frozen=True, slots=True)

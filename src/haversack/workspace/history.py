@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument
+from haversack.patterns import pattern
 from haversack.workspace.git import Repository, failure, require_repository, resolve_commit
 from haversack.workspace.programs import Running, records
 from haversack.workspace.root import Place, Workspace, locate
@@ -17,7 +18,7 @@ MOST = 10_000
 
 _FORMAT = "--format=tformat:%H%x1f%h%x1f%aI%x1f%aN%x1f%s"
 _BATCH = 256
-_DATE = re.compile(
+_DATE = pattern(
     r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d?:\d\d(?::\d\d)?(?:\.\d+)?\s*(?:Z|[+-]\d\d:?\d\d)?)?|@?\d{9,10}"
     r"|now|today|yesterday|noon|midnight"
     r"|(?:\d{1,4}|an?|one|last)[ .]+(?:second|minute|hour|day|week|month|year)s?(?:[ .]+ago)?",

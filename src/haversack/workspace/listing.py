@@ -6,15 +6,18 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Literal
 
+from haversack.workspace.candidates import Candidates
 from haversack.workspace.root import Workspace, locate
 from haversack.workspace.secrecy import Withheld
-from haversack.workspace.selecting import Candidates, Selection
+from haversack.workspace.selecting import Selection
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
 
 Order = Literal["path", "size", "mtime"]
 _BATCH = 512
+_KIND = 0o170000
 _RANKED = 50
 """How many types and folders a listing names; the figures of each count all files."""
 
@@ -72,9 +75,9 @@ def project_files(
     )
     candidates = Candidates(workspace, place)
     tally = _Tally(place.relative)
-    rows = _rows(candidates, selection, tally)
+    batches = _rows(candidates, selection, tally)
     writer = SnapshotWriter("files")
-    for batch in _batches(rows if sort == "path" else _sorted(rows, sort)):
+    for batch in batches if sort == "path" else _sorted(batches, sort):
         writer.extend(batch)
     return FileListing(
         path=place.relative,
@@ -105,52 +108,48 @@ class _Tally:
         self.types: Counter[str] = Counter()
         self.folders: Counter[str] = Counter()
 
-    def add(self, path: str, size: int) -> None:
-        self.size += size
-        dot = path.rfind(".")
-        # A name that only begins with a dot has no type, nor has one whose last dot belongs to a folder.
-        typed = dot > 0 and path[dot - 1] != "/" and path.find("/", dot) < 0
-        self.types[path[dot:].lower() if typed else ""] += 1
-        slash = path.find("/", self._skip)
-        if slash >= 0:
-            self.folders[path[: slash + 1]] += 1
+    def add(self, rows: list[Row]) -> None:
+        skip = self._skip
+        self.size += sum([row[1] for row in rows])
+        self.types.update([_type_of(row[0]) for row in rows])
+        self.folders.update([row[0][: slash + 1] for row in rows if (slash := row[0].find("/", skip)) >= 0])
 
 
-def _rows(candidates: Candidates, selection: Selection, tally: _Tally) -> Iterator[Row]:
-    lstat, regular, link = os.lstat, stat.S_IFREG, stat.S_IFLNK
-    for absolute, path in candidates:
-        if not selection.takes(path):
-            continue
-        try:
-            facts = lstat(absolute)
-        except OSError:
-            continue  # tracked by git, but no longer there
-        kind = stat.S_IFMT(facts.st_mode)
-        if kind == regular:
-            tally.add(path, facts.st_size)
-            yield path, facts.st_size, int(facts.st_mtime)
-        elif kind == link:
-            tally.add(path, facts.st_size)
-            yield path, facts.st_size, int(facts.st_mtime), True
-        elif kind == stat.S_IFDIR:
-            candidates.nested.append(path + "/")
+def _type_of(path: str) -> str:
+    dot = path.rfind(".")
+    # A name that only begins with a dot has no type, nor has one whose last dot belongs to a folder.
+    typed = dot > 0 and path[dot - 1] != "/" and path.find("/", dot) < 0
+    return path[dot:].lower() if typed else ""
 
 
-def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    batch: list[Row] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    yield batch
+def _rows(candidates: Candidates, selection: Selection, tally: _Tally) -> Iterator[list[Row]]:
+    lstat = os.lstat
+    for names in candidates:
+        taken = selection.taken(names)
+        folder = taken.folder
+        rows: list[Row] = []
+        for raw, path in zip(taken.raw, taken.shown, strict=True):
+            try:
+                facts = lstat(folder + raw)
+            except OSError:
+                continue  # tracked by git, but no longer there
+            # S_IFMT by hand: this runs once for every file of the project.
+            kind = facts.st_mode & _KIND
+            if kind == stat.S_IFREG:
+                rows.append((path, facts.st_size, int(facts.st_mtime)))
+            elif kind == stat.S_IFLNK:
+                rows.append((path, facts.st_size, int(facts.st_mtime), True))
+            elif kind == stat.S_IFDIR:
+                candidates.nested.append(path + "/")
+        tally.add(rows)
+        yield rows
 
 
-def _sorted(rows: Iterator[Row], order: Order) -> Iterator[Row]:
+def _sorted(batches: Iterator[list[Row]], order: Order) -> Iterator[list[Row]]:
     """Rows by size or time, largest first, ties by path; held as one text and arrays, not as objects."""
     names = bytearray()
     ends, sizes, times, links = array("q", [0]), array("q"), array("q"), bytearray()
-    for path, size, modified, *is_link in rows:
+    for path, size, modified, *is_link in chain.from_iterable(batches):
         names += path.encode()
         ends.append(len(names))
         sizes.append(size)
@@ -158,12 +157,14 @@ def _sorted(rows: Iterator[Row], order: Order) -> Iterator[Row]:
         links.append(bool(is_link))
     keys = sizes if order == "size" else times
     # The sort is stable and the rows arrive by path, so ties keep that order.
-    for number in sorted(range(len(keys)), key=lambda each: -keys[each]):
-        path = names[ends[number] : ends[number + 1]].decode()
-        if links[number]:
-            yield path, sizes[number], times[number], True
-        else:
-            yield path, sizes[number], times[number]
+    numbers = iter(sorted(range(len(keys)), key=lambda each: -keys[each]))
+    while batch := list(islice(numbers, _BATCH)):
+        rows: list[Row] = []
+        for number in batch:
+            path = names[ends[number] : ends[number + 1]].decode()
+            facts = (path, sizes[number], times[number])
+            rows.append((*facts, True) if links[number] else facts)
+        yield rows
 
 
 def _ranked(counts: Counter[str]) -> tuple[tuple[str, int], ...]:

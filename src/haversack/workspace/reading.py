@@ -1,25 +1,25 @@
 """`read_file`: lines of a file of any size, of any usual encoding, without holding the file."""
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
 from haversack.errors import InvalidArgument
+from haversack.patterns import pattern
 from haversack.workspace.root import Workspace, locate_readable
 from haversack.workspace.scanning import LineScan
 from haversack.workspace.text import LINE_CAP, Line, as_utf8, blocks_of, open_regular, sniff
 
 OUTLINED = 40
 
-_DEFINITION = re.compile(
+_DEFINITION = pattern(
     r"(?:export\s+|default\s+|pub(?:\([a-z]+\))?\s+|public\s+|static\s+|final\s+|abstract\s+|async\s+|unsafe\s+)*"
     r"(?:def|class|function|func|fn|struct|enum|trait|impl|interface|type|module|mod|namespace|protocol|object|defun)"
     r"\s+[^\s({:;=<]+"
 )
-_HEADING = re.compile(r"#{1,6} +\S.*")
+_HEADING = pattern(r"#{1,6} +\S.*")
 _MARKDOWN = (".md", ".markdown", ".mdx", ".rst")
 
 

@@ -1,18 +1,18 @@
 """The root nothing escapes: where the workspace is, and what a path given by the reader stands for."""
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from haversack.config import WorkspaceSettings
 from haversack.errors import ConfigError, InvalidArgument, NotFound, OutsideRoot, SecretWithheld
+from haversack.patterns import pattern
 from haversack.workspace.programs import Limits
 from haversack.workspace.secrecy import looks_secret
 
 # Control characters would break a reply's lines; undecodable bytes (as lone surrogates) could not be sent at all.
-_UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_SHOWN_BYTE = re.compile(r"\\x([0-9a-f]{2})")
+_UNSHOWABLE = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SHOWN_BYTE = pattern(r"\\x([0-9a-f]{2})")
 _ENGINES = ("auto", "rg", "python")
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from haversack.errors import InvalidArgument, ToolFailed
+from haversack.patterns import pattern
+from haversack.workspace.candidates import Candidates
 from haversack.workspace.collecting import Collected, Match, match_from
 from haversack.workspace.excluding import excluded_from
 from haversack.workspace.matching import PROPOSED_CAP, Plan, command_for, match_files, match_proposals
@@ -16,11 +18,10 @@ from haversack.workspace.patterns import bytes_pattern, compile_pattern, may_run
 from haversack.workspace.programs import Running, clean_environment, find_program
 from haversack.workspace.root import Place, Workspace, locate, locate_readable
 from haversack.workspace.secrecy import Withheld
-from haversack.workspace.selecting import Candidates
 from haversack.workspace.snapshots import Snapshot
 
 MOST_CONTEXT = 50
-_SIMPLE_GLOB = re.compile(r"[\w.*?-]+", re.ASCII)
+_SIMPLE_GLOB = pattern(r"[\w.*?-]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +141,9 @@ class _Search:
             yield self._place.absolute, self._place.relative
             return
         candidates = Candidates(self._workspace, self._place)
-        for absolute, path in candidates:
-            if self.selection.takes(path):
-                yield absolute, path
+        for names in candidates:
+            taken = self.selection.taken(names)
+            yield from ((taken.folder + raw, path) for raw, path in zip(taken.raw, taken.shown, strict=True))
         self.notes = candidates.notes
 
     def with_ripgrep(self, program: str, question: str) -> Collected:

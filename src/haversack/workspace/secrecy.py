@@ -1,29 +1,32 @@
 """Which files look like secrets, by their names."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_SECRET_NAMES = r"""
-    \.env[^/]* | [^/]*\.env
-  | (?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?) | [^/]*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfstate(?:\.backup)?)
-  | \.?credentials? | \.?_?netrc | \.pgpass | \.my\.cnf | \.npmrc | \.pypirc | \.dockercfg | \.htpasswd | \.boto
-  | \.git-credentials | \.vault-token | kubeconfig | [^/]*\.kubeconfig
-  | (?:[^/]*[-_.])?(?:credentials?|secrets?|service[-_]account)(?:[-_.][^/]*)?
-    \.(?:json|ya?ml|toml|ini|cfg|conf|txt|xml|properties|csv)
-"""
-_SECRET_FOLDERS = r"\.git|\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker"
+from haversack.patterns import pattern
 
-_SECRET = re.compile(
-    rf"(?:^|/)(?:{_SECRET_FOLDERS})/ | (?:^|/)(?:{_SECRET_NAMES})$ | (?:^|/)\.git$", re.IGNORECASE | re.VERBOSE
+_FOLDERS = pattern(r"(?:^|/)\.(?:git|ssh|gnupg|aws|azure|kube|docker)(?:/|$)")
+_NAMES = frozenset(
+    {
+        "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "credential", "credentials",
+        ".credentials", "netrc", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".dockercfg",
+        ".htpasswd", ".boto", ".git-credentials", ".vault-token", "kubeconfig", "terraform.tfstate.backup",
+    }
+)  # fmt: skip
+_ENDINGS = (
+    ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".tfstate", ".kubeconfig",
+)  # fmt: skip
+_DATA = pattern(
+    r"(?:.*[-_.])?(?:credentials?|secrets?|service[-_]account)(?:[-_.].*)?"
+    r"\.(?:json|ya?ml|toml|ini|cfg|conf|txt|xml|properties|csv)"
 )
-# Every secret name holds one of these, and most paths hold none: looking for them first is several times as fast.
 _HINTS = (
-    r"\.(?:env|git|ssh|gnupg|aws|azure|kube|docker|pem|key|p12|pfx|jks|ppk|tfstate|pgpass|my\.cnf|npmrc|pypirc|htpasswd"
-    r"|boto|vault)|id_|kdbx|netrc|credential|secret|service|kubeconfig"
-)
-_HINT = re.compile(_HINTS, re.IGNORECASE)
-_RAW_HINT = re.compile(_HINTS.encode(), re.IGNORECASE)
+    ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".tfstate", ".git", ".ssh", ".gnupg", ".aws",
+    ".azure", ".kube", ".docker", "id_", "credential", "secret", "service", "netrc", ".pgpass", ".my.cnf", ".npmrc",
+    ".pypirc", ".htpasswd", ".boto", ".vault", "kubeconfig",
+)  # fmt: skip
+"""Every secret name holds one of these, in small letters, and most names hold none."""
+_RAW_HINTS = tuple(hint.encode() for hint in _HINTS)
 
 NAMED = 10
 """How many withheld files a result names; it counts them all."""
@@ -39,17 +42,32 @@ class Withheld:
 
 def looks_secret(path: str) -> bool:
     """Whether a relative path with forward slashes names an environment file, a key, credentials or git's own files."""
-    return _HINT.search(path) is not None and _SECRET.search(path) is not None
+    lower = path.lower()
+    name = lower[lower.rfind("/") + 1 :]
+    if name.startswith(".env") or name in _NAMES or name.endswith(_ENDINGS):
+        return True
+    return _DATA.fullmatch(name) is not None or _FOLDERS.search(lower) is not None
+
+
+def may_hold_secrets(names: str) -> bool:
+    """Whether any of many names, joined to one text, could look like a secret; quicker than asking of each."""
+    lower = names.lower()
+    return any(hint in lower for hint in _HINTS)
 
 
 def suspects(names: bytes) -> Iterator[bytes]:
     """Those of many NUL-separated names that might look like secrets; found without taking the names apart."""
-    at = 0
-    while found := _RAW_HINT.search(names, at):
-        start = names.rfind(b"\0", at, found.start()) + 1 or at
-        end = names.find(b"\0", found.end())
-        at = end if end >= 0 else len(names)
-        yield names[start:at]
+    lower = names.lower()
+    found = set()
+    for hint in _RAW_HINTS:
+        at = lower.find(hint)
+        while at >= 0:
+            start = names.rfind(b"\0", 0, at) + 1
+            end = names.find(b"\0", at)
+            end = len(names) if end < 0 else end
+            found.add(names[start:end])
+            at = lower.find(hint, end)
+    yield from sorted(found)
 
 
 class WithheldCount:

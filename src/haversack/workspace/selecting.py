@@ -1,18 +1,20 @@
 """Which files a question is about: below a path, of a pattern, no deeper than asked, neither hidden nor secret."""
 
-import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from heapq import merge
+from dataclasses import dataclass
 
-from haversack.errors import InvalidArgument, ToolFailed
-from haversack.workspace.git import Repository, failure, find_repository
+from haversack.errors import InvalidArgument
 from haversack.workspace.globs import compile_glob
-from haversack.workspace.programs import Running, records
-from haversack.workspace.root import Place, Workspace, shown
-from haversack.workspace.secrecy import WithheldCount, looks_secret
-from haversack.workspace.walking import Walk
+from haversack.workspace.secrecy import WithheldCount, looks_secret, may_hold_secrets
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Some files: their names below `folder`, which ends in a slash, to open them by, and their paths to show."""
+
+    folder: str
+    raw: list[str]
+    shown: list[str]
 
 
 class Selection:
@@ -47,8 +49,10 @@ class Selection:
 
     def takes(self, path: str) -> bool:
         """Whether the question is about a file."""
-        # The base may be the file itself, which is then judged by its name.
-        below = path[self._skip :] or path.rpartition("/")[2]
+        # The base may be the file itself, which is then judged by its name, and taken even if it is hidden.
+        below = path[self._skip :]
+        is_base = not below
+        below = below or path.rpartition("/")[2]
         if self._max_depth is not None and below.count("/") >= self._max_depth:
             return False
         if self._glob is not None and not self._glob.fullmatch(below):
@@ -57,87 +61,21 @@ class Selection:
         if not self._allow_secrets and looks_secret(path):
             self.withheld.add(path)
             return False
-        if not self._include_hidden and (below[0] == "." or "/." in below) and self._skip <= len(path):
+        if not self._include_hidden and not is_base and (below[0] == "." or "/." in below):
             self.hidden += 1
             return False
         return True
 
+    def taken(self, names: Names) -> Names:
+        """Those of some files that the question is about."""
+        if self._takes_all(names):
+            return names
+        kept = [number for number, path in enumerate(names.shown) if self.takes(path)]
+        return Names(names.folder, [names.raw[at] for at in kept], [names.shown[at] for at in kept])
 
-class Candidates:
-    """The files at or below a place, ignored ones left out, each as a path to open and a path to show.
-
-    In order of path. Once all are given, it knows what was skipped; `notes` say what the reader should know.
-    """
-
-    def __init__(self, workspace: Workspace, place: Place) -> None:
-        self._workspace = workspace
-        self._place = place
-        self._repository = find_repository(workspace, place)
-        self.in_git = self._repository is not None
-        self.skipped: list[str] = []
-        self.nested: list[str] = []
-        self.notes: list[str] = []
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        if self._repository is None:
-            yield from self._walked()
-            return
-        names = self._git_names(self._repository)
-        try:
-            first = next(names, None)
-        except ToolFailed as refusal:
-            self.in_git = False
-            self.notes += git_refusal(refusal)
-            yield from self._walked()
-            return
-        if first is not None:
-            yield first
-            yield from names
-
-    def _walked(self) -> Iterator[tuple[str, str]]:
-        walk = Walk(self._workspace.root, raw_start(self._workspace, self._place))
-        root = f"{self._workspace.root.rstrip('/')}/"
-        for path, _ in walk.files():
-            yield root + path, shown(path)
-        self.skipped += walk.skipped
-        if walk.unreadable:
-            self.notes.append(f"{walk.unreadable} folders could not be opened.")
-
-    def _git_names(self, repository: Repository) -> Iterator[tuple[str, str]]:
-        name: Callable[[bytes], str | None] = repository.namer()
-        top = f"{repository.top.rstrip('/')}/"
-        path = repository.path_of(self._place)
-        with ExitStack() as stack:
-            tracked = stack.enter_context(repository.start("ls-files", "-z", "-c", "--", path))
-            untracked = stack.enter_context(repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path))
-            previous = b""
-            for raw in merge(records(tracked.blocks()), records(untracked.blocks())):
-                # A file in conflict is in the index once for each side.
-                if raw == previous:
-                    continue
-                previous = raw
-                shown_path = name(raw)
-                if shown_path is None:
-                    continue
-                if raw.endswith(b"/"):
-                    self.nested.append(shown_path)
-                    continue
-                yield top + raw.decode("utf-8", "surrogateescape"), shown_path
-            for running in (tracked, untracked):
-                _check(repository, running)
-
-
-def raw_start(workspace: Workspace, place: Place) -> str:
-    """The path of a place from the root as the file system has it, with forward slashes."""
-    return place.absolute[len(workspace.root) :].replace(os.sep, "/").strip("/")
-
-
-def git_refusal(refusal: ToolFailed) -> tuple[str, ...]:
-    """What to say when git would not read a repository and it was walked like any folder."""
-    return (f"{refusal.message}. Its files were found without git.", *([refusal.hint] if refusal.hint else []))
-
-
-def _check(repository: Repository, running: Running) -> None:
-    ended = running.ended()
-    if ended.code != 0:
-        raise failure(repository.top, "ls-files", ended.errors)
+    def _takes_all(self, names: Names) -> bool:
+        # Most names are neither hidden nor like a secret's, and one look at all of them shows it.
+        if self._glob is not None or self._max_depth is not None:
+            return False
+        joined = "/" + "\0/".join(names.shown)
+        return (self._include_hidden or "/." not in joined) and (self._allow_secrets or not may_hold_secrets(joined))

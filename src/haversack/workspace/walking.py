@@ -5,31 +5,11 @@ from collections.abc import Iterator
 
 from haversack.workspace.globs import IgnoreFile, read_ignore_file
 
-BUILD_FOLDERS = frozenset(
-    {
-        "node_modules",
-        "bower_components",
-        "__pycache__",
-        "venv",
-        ".venv",
-        "dist",
-        "build",
-        "target",
-        ".tox",
-        ".nox",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".gradle",
-        ".next",
-        ".nuxt",
-        ".cache",
-        ".terraform",
-        ".eggs",
-        ".svn",
-        ".hg",
-    }  # fmt: skip
-)
+BUILD_FOLDERS = {
+    "node_modules", "bower_components", "__pycache__", "venv", ".venv", "dist", "build", "target", ".tox", ".nox",
+    ".mypy_cache", ".pytest_cache", ".ruff_cache", ".gradle", ".next", ".nuxt", ".cache", ".terraform", ".eggs",
+    ".svn", ".hg",
+}  # fmt: skip
 
 
 class Walk:

@@ -1,0 +1,230 @@
+"""The tools of the account: how it stands, opening and closing leases, and the work log."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from haversack.app import App
+from haversack.errors import Conflict, InvalidArgument
+from haversack.store.records import Entry
+from haversack.tools.declaring import Range, Tool, resumes, tool
+from haversack.tools.result import Block, Document, Done, Facts, Outcome, Rest, Result
+from haversack.worklog.ledger import LEAST_TOTAL, Standing, Tier
+from haversack.worklog.log import line
+
+BAR = 10
+PAGE = 50
+Account = Annotated[str, "Handle; the account in force when omitted"]
+
+
+@tool(group="budget")
+def budget_status(app: App, *, account: Account = "") -> Outcome:
+    """What is left of the context budget, tier by tier."""
+    handle = account or app.account
+    if not handle:
+        return _open_accounts(app)
+    standing = app.ledger.standing(handle)
+    allocation = app.ledger.allocation(standing, "")
+    lines = [
+        f"Budget {standing.handle}: {_left(standing)}",
+        *(_row(tier, standing) for tier in standing.tiers),
+        f"A reply may have {allocation:,} tokens when max_tokens is not given.",
+    ]
+    if standing.account.closed_at is not None:
+        lines[0] += " (closed)"
+    if standing.alert and standing.handle != app.account:
+        lines.append(standing.alert)
+    return Document(
+        "\n".join(lines),
+        name=standing.handle,
+        facts={"account": _facts(standing) | {"allocation": allocation}},
+        brief=f"budget {standing.handle}: {_left(standing)}",
+    )
+
+
+@tool(group="budget", writes=True)
+def budget_open(
+    app: App,
+    *,
+    total: Annotated[int | None, "Tokens", Range(LEAST_TOTAL, 10**9)] = None,
+    parent: Annotated[str, "Lease a share of what this account has left"] = "",
+) -> Outcome:
+    """Open a budget account, such as a lease for a sub-agent: its processes share it through HAVERSACK_BUDGET."""
+    standing = app.ledger.open(total, parent=parent)
+    lender = f", leased from {standing.account.parent}" if standing.account.parent else ""
+    message = (
+        f"opened account {standing.handle}: {standing.total:,} tokens{lender}, {standing.remaining:,} remaining. "
+        f"Processes with HAVERSACK_BUDGET={standing.handle} share it."
+    )
+    brief = f"opened account {standing.handle}: {standing.total:,} tokens{lender}"
+    return Done(message, {"account": _facts(standing)}, brief=brief)
+
+
+@tool(group="budget", writes=True, idempotent=True)
+def budget_reset(
+    app: App,
+    *,
+    account: Account = "",
+    close: Annotated[bool, "End a lease; its parent gets the unused part back"] = False,
+) -> Outcome:
+    """Empty the tool results of the account, when the host has compacted its context."""
+    handle = _named(app, account)
+    if not close:
+        standing = app.ledger.reset(handle)
+        message = f"reset account {standing.handle}: {_left(standing)}"
+        return Done(message, {"account": _facts(standing)}, brief=message)
+    if not app.ledger.standing(handle).account.parent and handle == app.account:
+        raise Conflict(
+            f"{handle} is the account this process needs", hint="without close it is emptied; only leases end"
+        )
+    closed = app.ledger.close(handle)
+    back = f", {closed.returned:,} returned to {closed.parent}" if closed.parent else ""
+    message = f"closed account {closed.handle}: {closed.spent:,} tokens used{back}"
+    facts = {"handle": closed.handle, "parent": closed.parent, "spent": closed.spent, "returned": closed.returned}
+    return Done(message, {"closed": facts}, brief=message)
+
+
+@tool(group="budget")
+def work_log(
+    app: App,
+    *,
+    account: Account = "",
+    limit: Annotated[int, Range(1, 200)] = 20,
+    evicted: Annotated[bool, "Also those evicted from the history"] = False,
+) -> Outcome:
+    """What was called before, newest first: one line each, and the key with which `more` gives the full reply."""
+    standing = app.ledger.standing(_named(app, account))
+    held = standing.account
+    found = app.log.entries(held.handle, limit, since=0 if evicted else None)
+    total = held.entries + (held.evicted if evicted else 0)
+    heading = f"Work log of {held.handle}: {held.history:,} of {held.history_limit:,} tokens."
+    if held.evicted and not evicted:
+        heading += f" {held.evicted:,} older entries evicted."
+    ids = {_name(entry): entry.id for entry in found}
+
+    def use_shown(names: Sequence[str]) -> None:
+        app.log.use(held.handle, [ids[name] for name in names])
+
+    return Result(
+        blocks=[_block(entry) for entry in found],
+        noun="entries",
+        total=total,
+        heading=heading if total else "",
+        empty=f"Nothing has been logged in {held.handle} yet.",
+        limit_hint='Use limit, or more("key") for a full reply.',
+        advice="Increase max_tokens for more.",
+        rest=_rest(found, total, since=0 if evicted else held.uses),
+        facts={"account": held.handle, "history": held.history, "evicted": held.evicted},
+        brief=f"{total:,} entries in the log of {held.handle}, {held.evicted:,} evicted",
+        on_sent=use_shown if found else None,
+    )
+
+
+@resumes("work_log")
+def _resume_log(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    state: dict[str, Any] = dict(rest.state)
+    found = app.log.entries(state["account"], PAGE, before=state["before"], since=state["since"])
+    return [_block(entry) for entry in found], _rest(found, rest.items, since=state["since"])
+
+
+def described(app: App, declared: Tool) -> str:
+    """A tool's description; with `server.dynamic_hints`, also what the account in force allows its replies."""
+    if not app.config.server.dynamic_hints or not app.account or not declared.budgeted:
+        return declared.about
+    standing = app.ledger.standing(app.account)
+    allocation = app.ledger.allocation(standing, declared.name, declared.default_tokens)
+    return f"{declared.about} Budget allows ~{allocation:,} tokens."
+
+
+def _named(app: App, account: str) -> str:
+    if handle := account or app.account:
+        return handle
+    raise InvalidArgument(
+        "no budget account is in force", hint="give account, or set HAVERSACK_BUDGET; budget_status lists accounts"
+    )
+
+
+def _open_accounts(app: App) -> Outcome:
+    standings, total = app.ledger.recent()
+    blocks = [
+        Block(
+            each.handle,
+            lambda _, each=each: f"{each.handle}: {_left(each)}",  # type: ignore[misc]
+            lambda _, each=each: _facts(each),  # type: ignore[misc]
+        )
+        for each in standings
+    ]
+    return Result(
+        blocks=blocks,
+        noun="accounts",
+        total=total,
+        heading="No account is in force; set HAVERSACK_BUDGET to one of these:" if total else "",
+        empty="No account is open. budget_open opens one.",
+        brief=f"{total:,} open accounts",
+    )
+
+
+def _row(tier: Tier, standing: Standing) -> str:
+    filled = min(BAR, -(-tier.used * BAR // tier.limit) if tier.limit else 0)
+    bar = f"{tier.title:<16}[{'#' * filled}{'-' * (BAR - filled)}]"
+    if tier.name == "reserve":
+        return f"{bar} {tier.used:,} reserved"
+    row = f"{bar} {tier.used:,} of {tier.limit:,}"
+    if tier.name == "tool_results" and standing.account.leased:
+        row += f" ({standing.account.leased:,} leased)"
+    return row
+
+
+def _left(standing: Standing) -> str:
+    if standing.over:
+        return f"0 of {standing.total:,} tokens remaining, {standing.over:,} over"
+    return f"{standing.remaining:,} of {standing.total:,} tokens remaining"
+
+
+def _facts(standing: Standing) -> dict[str, object]:
+    held = standing.account
+    return {
+        "handle": held.handle,
+        "parent": held.parent,
+        "closed": held.closed_at is not None,
+        "total": held.total,
+        "remaining": standing.remaining,
+        "over": standing.over,
+        "tiers": {tier.name: {"used": tier.used, "limit": tier.limit} for tier in standing.tiers},
+        "leased": held.leased,
+        "entries": held.entries,
+        "evicted": held.evicted,
+        "warning": held.warning,
+        "critical": held.critical,
+        "alert": standing.alert,
+    }
+
+
+def _block(entry: Entry) -> Block:
+    def facts(_: str) -> Facts:
+        return {
+            "key": entry.key,
+            "tool": entry.tool,
+            "arguments": entry.arguments,
+            "brief": entry.brief,
+            "tokens_before": entry.before,
+            "tokens_sent": entry.sent,
+            "tokens_after": entry.after,
+            "cost": entry.cost,
+            "evicted": bool(entry.evicted),
+        }
+
+    return Block(_name(entry), lambda _: line(entry), facts)
+
+
+def _name(entry: Entry) -> str:
+    return f"entry {entry.id}"
+
+
+def _rest(found: Sequence[Entry], total: int, *, since: int) -> Rest | None:
+    """The entries after these, from the history as it is now: what is evicted meanwhile is shown all the same."""
+    if not found or total <= len(found):
+        return None
+    left = total - len(found)
+    price = left * (sum(entry.cost for entry in found) // len(found))
+    state = {"account": found[-1].account, "before": found[-1].id, "since": since}
+    return Rest(left, price, "work_log", state)

@@ -1,0 +1,13 @@
+"""Parameters that several tools share."""
+
+from typing import Annotated
+
+from haversack.memory.checks import SCOPES
+from haversack.tools.declaring import Range
+
+Scope = Annotated[str, SCOPES]
+Project = Annotated[str, "Project; detected when omitted"]
+ProjectFilter = Annotated[str, "Only this project"]
+Namespace = Annotated[str, "Isolates a sub-agent"]
+NamespaceFilter = Annotated[str | None, "Only this namespace"]
+Limit = Annotated[int, Range(1, 200)]

@@ -1,0 +1,54 @@
+"""What every test may use: a home of its own, a clock that only tests move, and a program on a fresh store."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from haversack.app import App
+from haversack.config import Config
+
+settings.register_profile(
+    "haversack", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+settings.load_profile("haversack")
+
+START = 1_770_000_000_000_000
+"""2026-02-02 in microseconds: when every test begins."""
+
+
+class Clock:
+    """A clock that moves on by a millisecond whenever it is read, and by more when a test says so."""
+
+    def __init__(self, time: int = START) -> None:
+        self.time = time
+
+    def __call__(self) -> int:
+        self.time += 1_000
+        return self.time
+
+    def advance(self, *, minutes: float = 0, days: float = 0) -> None:
+        self.time += int((minutes + days * 24 * 60) * 60_000_000)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the home of whoever runs it."""
+    for name in list(os.environ):
+        if name.startswith("HAVERSACK_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HAVERSACK_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def app(tmp_path: Path, clock: Clock) -> Iterator[App]:
+    made = App(Config(home=str(tmp_path / "home")), directory=str(tmp_path), now=clock)
+    yield made
+    made.close()

@@ -1,0 +1,108 @@
+"""Random arguments for every reading tool; a new tool needs an entry here before the contract is proved for it."""
+
+from collections.abc import Callable
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from haversack.tools.call import call
+from haversack.tools.declaring import Tool
+from haversack.tools.registry import tools
+from tests.contract.worlds import KINDS, NAMESPACES, PROJECTS, SENTENCES, TAGS, WORDS, World, world
+
+Arguments = dict[str, object]
+Maker = Callable[[World], SearchStrategy[Arguments]]
+
+QUERIES = st.one_of(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join),
+    st.sampled_from(SENTENCES),
+    st.sampled_from(["how did we do the token rotation?", '"token rotation"', "tok*", "AND (", "zebra quince", "𝒯oken \u200d"]),
+)
+PLACES: dict[str, SearchStrategy[object]] = {
+    "project": st.sampled_from(["", *PROJECTS, "nobody's project " * 12]),
+    "scope": st.sampled_from(["", "project", "personal"]),
+    "namespace": st.sampled_from([None, *NAMESPACES]),
+}
+FILTERS = PLACES | {
+    "kind": st.sampled_from(["", *KINDS]),
+    "tags": st.lists(st.sampled_from(TAGS), max_size=2),
+    "status": st.sampled_from(["", "all", "active", "superseded"]),
+    "since": st.sampled_from(["", "2w", "2026-01-01"]),
+    "until": st.sampled_from(["", "today"]),
+}
+LIMITS = st.sampled_from([1, 2, 10, 50, 200])
+
+
+def some(required: dict[str, SearchStrategy[object]], optional: dict[str, SearchStrategy[object]]) -> SearchStrategy[Arguments]:
+    return st.fixed_dictionaries(required, optional=optional).map(dict)
+
+
+def one_of_its_ids(held: World) -> SearchStrategy[object]:
+    # A call about something needs something: the empty store answers with an error instead.
+    return st.sampled_from(held.ids or (1,))
+
+
+@cache
+def keys(name: str) -> tuple[str, ...]:
+    """Keys of replies that were cut, of blocks and of documents."""
+    held = world(name)
+    origins: list[tuple[str, Arguments]] = [
+        ("mem_search", {"query": "token 数据库 кэш", "limit": 5}),
+        ("mem_search", {"query": "token 数据库 кэш", "limit": 5, "detail_level": "full"}),
+        ("mem_context", {"detail_level": "auto"}),
+        ("mem_context", {"limit": 2}),
+        ("list_observations", {"limit": 3}),
+        ("list_sessions", {"limit": 2}),
+        ("context_pack", {}),
+        ("mem_timeline", {"observation_id": held.ids[0] if held.ids else 1}),
+        ("mem_get_observation", {"id": held.ids[-1] if held.ids else 1}),
+    ]
+    found = []
+    for name, arguments in origins if held.ids else []:
+        for budget in (64, 300):
+            left = call(held.app, name, arguments | {"max_tokens": budget}).left
+            found += [left.key] if left else []
+    return tuple(sorted(set(found))) or ("none",)
+
+
+ARGUMENTS: dict[str, Maker] = {
+    "mem_search": lambda held: some(
+        {"query": QUERIES}, FILTERS | {"limit": LIMITS, "match": st.sampled_from(["any", "all"]), "explain": st.booleans()}
+    ),
+    "mem_context": lambda held: some({}, PLACES | {"limit": LIMITS}),
+    "mem_timeline": lambda held: some(
+        {"observation_id": one_of_its_ids(held)}, {"before": st.integers(0, 100), "after": st.integers(0, 100)}
+    ),
+    "mem_get_observation": lambda held: some({"id": one_of_its_ids(held)}, {}),
+    "mem_build_context": lambda held: some({"observation_id": one_of_its_ids(held)}, {"depth": st.integers(1, 5)}),
+    "mem_progress": lambda held: some({"project": PLACES["project"].filter(bool)}, {}),
+    "mem_stats": lambda held: some({}, {"project": PLACES["project"]}),
+    "mem_suggest_topic_key": lambda held: some(
+        {}, {"title": st.sampled_from(SENTENCES), "content": st.sampled_from(SENTENCES), "kind": st.sampled_from(KINDS)}
+    ),
+    "mem_compact": lambda held: some({"older_than_days": st.sampled_from([0, 1, 39, 1000])}, PLACES),
+    "list_observations": lambda held: some({}, FILTERS | {"limit": LIMITS}),
+    "observation_history": lambda held: some({"id": one_of_its_ids(held)}, {}),
+    "list_sessions": lambda held: some({}, {"project": PLACES["project"], "limit": LIMITS}),
+    "context_pack": lambda held: some(
+        {},
+        {name: FILTERS[name] for name in ("project", "scope", "namespace", "kind", "tags")}
+        | {
+            "query": QUERIES,
+            "candidates": st.sampled_from([1, 50, 200]),
+            "scrub": st.booleans(),
+            "since": st.sampled_from(["", *held.pack_ids]),
+        },
+    ),
+    "budget_status": lambda held: some({}, {"account": st.sampled_from(["", *held.accounts])}),
+    "work_log": lambda held: some(
+        {"account": st.sampled_from(held.accounts or ("none",))}, {"limit": LIMITS, "evicted": st.booleans()}
+    ),
+    "more": lambda held: some({"key": st.sampled_from(keys(held.name))}, {}),
+}
+
+
+def reading_tools() -> list[Tool]:
+    """Every tool of the program whose replies have a budget; those other tests declare are not the program's."""
+    return [each for each in tools().values() if each.budgeted and each.function.__module__.startswith("haversack.")]

@@ -1,0 +1,200 @@
+"""Reading replies back: what they show, what they say of themselves, and what they left out."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from haversack.app import App
+from haversack.tokens import FLOOR, count_tokens
+from haversack.tools.call import call
+from haversack.tools.declaring import Tool
+from haversack.tools.fitting import Reply
+from haversack.tools.layouts import JsonLayout, Piece, TextLayout
+from haversack.tools.result import LEVELS, Block, Document, Outcome, Result
+from haversack.tools.validating import validate
+
+TOKEN_LINE = re.compile(r"^📏 ~([\d,]+) tokens$")
+BUDGET_LINE = re.compile(r"^⚡ Budget: ~(\d+)/(\d+) tokens used\. (\d+) of (\d+) ([\w ]+) shown\.")
+LIMIT_LINE = re.compile(r"^Showing (\d+) of (\d+) ([\w ]+?)\.")
+KEY_LONG = re.compile(r' More: more\("(\w{4,6})"\), (\d+) left, ~(\d+) tokens\.')
+KEY_SHORT = re.compile(r' more\("(\w{4,6})"\), ~(\d+) tokens\.$')
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call as it was made."""
+
+    app: App
+    tool: Tool
+    arguments: dict[str, object]
+    budget: int
+    level: str
+    format: str
+
+    def reply(self) -> Reply:
+        return call(self.app, self.tool.name, self.sent)
+
+    @property
+    def sent(self) -> dict[str, object]:
+        given = self.arguments | {"max_tokens": self.budget, "format": self.format}
+        return given | ({"detail_level": self.level} if self.tool.level else {})
+
+    def outcome(self) -> Outcome:
+        """What the tool's function gives before it is fitted."""
+        values = validate(self.tool, self.sent)
+        for name in ("max_tokens", "format", "detail_level"):
+            values.pop(name, None)
+        return self.tool.function(self.app, **values)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The renderings the reply may hold, the cheapest first."""
+        if not self.tool.level:
+            return ("standard",)
+        return LEVELS if self.level == "auto" else (self.level,)
+
+    def units(self, result: Result, block: Block, level: str) -> int:
+        """What a block would cost in this reply, in units."""
+        layout = JsonLayout() if self.format == "json" else TextLayout()
+        return self.app.profile.measure(layout.item(result, Piece(block, level)))
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a reply says of itself."""
+
+    tokens: int
+    shown: int | None
+    total: int | None
+    key: str
+    left: int | None
+    price: int | None
+    cut_by_budget: bool
+
+
+def stated(asked: Asked, reply: Reply) -> Stated:
+    return _stated_in_json(reply.text) if asked.format == "json" else _stated_in_text(asked, reply.text)
+
+
+def _stated_in_json(text: str) -> Stated:
+    facts = json.loads(text)
+    more = facts.get("more", {})
+    tokens = facts["total_tokens"] if "total_tokens" in facts else facts["tokens"]
+    return Stated(tokens, facts["shown"], facts["total"], more.get("key", ""), more.get("left"), more.get("tokens"), False)
+
+
+def _stated_in_text(asked: Asked, text: str) -> Stated:
+    lines = text.split("\n")
+    last = TOKEN_LINE.match(lines[-1])
+    assert last, f"the last line is not the token line: {lines[-1]!r}"
+    tokens = int(last[1].replace(",", ""))
+    hint = lines[-2] if len(lines) > 1 else ""
+    if found := BUDGET_LINE.match(hint):
+        assert (int(found[1]), int(found[2])) == (tokens, asked.budget), f"two figures for one reply: {hint}"
+        shown, total = int(found[3]), int(found[4])
+        if long := KEY_LONG.search(hint):
+            return Stated(tokens, shown, total, long[1], int(long[2]), int(long[3]), True)
+        if short := KEY_SHORT.search(hint):
+            return Stated(tokens, shown, total, short[1], None, int(short[2]), True)
+        return Stated(tokens, shown, total, "", None, None, True)
+    if found := LIMIT_LINE.match(hint):
+        key = KEY_LONG.search(hint)
+        left, price = (int(key[2]), int(key[3])) if key else (None, None)
+        return Stated(tokens, int(found[1]), int(found[2]), key[1] if key else "", left, price, False)
+    return Stated(tokens, None, None, "", None, None, False)
+
+
+def shown_blocks(asked: Asked, result: Result, reply: Reply) -> dict[str, str]:
+    """The blocks a reply shows, by name in printed order, with their level (`cut` for a focus cut to its beginning).
+
+    An assertion fails when the reply holds anything else than whole blocks between its heading and its footer.
+    """
+    if asked.format == "json":
+        return _blocks_in_json(asked, result, json.loads(reply.text))
+    return _blocks_in_text(asked, result, reply)
+
+
+def _blocks_in_json(asked: Asked, result: Result, facts: dict[str, Any]) -> dict[str, str]:
+    items = facts[result.items_name or result.noun]
+    found: dict[str, str] = {}
+    expected = {
+        (json.dumps(block.facts(level), sort_keys=True, default=list), block.name): level
+        for block in result.blocks
+        for level in reversed(_levels_of(asked, block))
+    }
+    for item in items:
+        written = json.dumps(item, sort_keys=True)
+        match = next((held for held in expected if held[0] == written and held[1] not in found), None)
+        if match is None:
+            focus = next((block for block in result.blocks if block.required), None)
+            assert focus and set(item) == {"text"} and item["text"].endswith("…"), f"not a whole block: {item}"
+            found[focus.name] = "cut"
+        else:
+            found[match[1]] = expected[match]
+    return found
+
+
+def _blocks_in_text(asked: Asked, result: Result, reply: Reply) -> dict[str, str]:
+    body = _body(asked, reply.text)
+    places: list[tuple[int, str, str]] = []
+    for block in result.blocks:
+        for level in reversed(_levels_of(asked, block)):
+            written = block.text(level)
+            at = _at_line_start(body, written)
+            if at >= 0:
+                places.append((at, block.name, level))
+                body = body[:at] + "\0" * len(written) + body[at + len(written) :]
+                break
+        else:
+            at = body.find(block.name) if block.required else -1
+            if at >= 0:
+                end = body.index("…", at)
+                places.append((at, block.name, "cut"))
+                body = body[:at] + "\0" * (end + 1 - at) + body[end + 1 :]
+    _assert_only_frame(result, reply, body)
+    return {name: level for _, name, level in sorted(places)}
+
+
+def _levels_of(asked: Asked, block: Block) -> tuple[str, ...]:
+    # What the call is about may be shown at a poorer level than asked for, rather than not at all.
+    return LEVELS[: LEVELS.index(asked.levels[-1]) + 1] if block.required else asked.levels
+
+
+def _at_line_start(body: str, written: str) -> int:
+    at = body.find(written)
+    while at > 0 and body[at - 1] != "\n":
+        at = body.find(written, at + 1)
+    # A title is not shown where a longer rendering of the same block stands.
+    if at >= 0 and body[at + len(written) : at + len(written) + 1] not in ("", "\n"):
+        return -1
+    return at
+
+
+def _body(asked: Asked, text: str) -> str:
+    lines = text.split("\n")[:-1]
+    if lines and (BUDGET_LINE.match(lines[-1]) or LIMIT_LINE.match(lines[-1])):
+        lines = lines[:-1]
+    return "\n".join(lines)
+
+
+def _assert_only_frame(result: Result, reply: Reply, body: str) -> None:
+    heading = result.heading if isinstance(result.heading, str) else result.heading(reply.shown, reply.tokens)
+    frame = {*heading.split("\n"), *(block.section for block in result.blocks), result.empty, *result.separator.split("\n")}
+    for line in body.replace("\0", "").split("\n"):
+        assert not line or line in frame, f"neither a block nor a frame: {line!r}"
+
+
+def document_page(asked: Asked, document: Document, reply: Reply) -> str:
+    """The text a page of a document shows."""
+    if asked.format == "text":
+        return _body(asked, reply.text)
+    facts = json.loads(reply.text)
+    return str(facts["text"]) if "text" in facts and "first_line" in facts else ""
+
+
+def count(asked: Asked, reply: Reply) -> int:
+    return count_tokens(reply.text, asked.app.profile.name)
+
+
+__all__ = ["FLOOR", "Asked", "Stated", "count", "document_page", "shown_blocks", "stated"]

@@ -1,0 +1,171 @@
+"""Stores of every sort for the contract to be tried on, each built once, always the same."""
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from tempfile import mkdtemp
+
+from haversack.app import App
+from haversack.config import Config, TokenSettings
+from haversack.memory import editing, progress, relating, saving, sessions
+from haversack.memory.editing import Changes
+from haversack.memory.saving import Draft
+from haversack.tokens import PROFILES
+from haversack.tools.call import call
+from tests.conftest import Clock
+
+PROJECTS = ("thesis", "Ünïcode", "项目", "empty handed")
+NAMESPACES = ("", "scout")
+KINDS = ("decision", "bugfix", "config", "观察")
+TAGS = ("auth", "数据库", "Perf")
+WORDS = (
+    "token", "rotation", "database", "port", "authenticate", "deploy", "latency", "cache", "认证", "数据库", "トークン",
+    "кэш", "ключ", "émigré", "🚀", "getUserName", "C++", "src/auth/keys.ts", "5432", "6543",
+)  # fmt: skip
+SENTENCES = (
+    "The token rotation raced with a slow request, so the previous key stays valid.",
+    "我们选择了轮换令牌，因为数据库连接在夜间会超时。认证服务每小时更换密钥。",
+    "トークンは一時間ごとに更新される。データベースのポートは6543です。",
+    "Кэш сбрасывается при каждом выпуске, ключ хранится в базе данных.",
+    "مفتاح المصادقة يتغير كل ساعة، وقاعدة البيانات على المنفذ 5432.",
+    "हर घंटे कुंजी बदलती है और डेटाबेस का पोर्ट 6543 है।",
+    "Ship it 🚀🚀 👨‍👩‍👧‍👦 🏳️‍🌈 👍🏽 and watch the latency of the cache.",
+    "def authenticate(user_name):\n    if not user_name:\n        raise ValueError('no user')\n    return getUserName(user_name)",
+    '{"port": 5432, "host": "db.internal", "retries": [1, 2, 4], "tls": true}',
+    "```python\nfor port in (5432, 6543):\n    deploy(port)\n```",
+    "2026-02-02T10:00:00Z ERROR src/auth/keys.ts:42 token expired 0xdeadbeef",
+    "https://example.com/very/long/path?query=token&cache=none#rotation",
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """A store, what is in it, and a program on it for every way of counting."""
+
+    name: str
+    home: str
+    apps: dict[str, App]
+    ids: tuple[int, ...]
+    session_ids: tuple[str, ...]
+    pack_ids: tuple[str, ...]
+    accounts: tuple[str, ...]
+
+    @property
+    def app(self) -> App:
+        return self.apps["o200k"]
+
+
+def opened(home: str, profile: str, clock: Clock) -> App:
+    return App(Config(home=home, tokens=TokenSettings(profile=profile)), directory=home, now=clock)
+
+
+@cache
+def world(name: str) -> World:
+    """The store of that name; it lives as long as the test run."""
+    home = os.path.join(mkdtemp(prefix="haversack-contract-"), "home")
+    clock = Clock()
+    builder = opened(home, "o200k", clock)
+    BUILDERS[name](builder, Random(name))
+    packs = () if name == "empty" else (_a_pack(builder),)
+    accounts = () if name == "empty" else (_an_account(home, clock),)
+    with builder.database.read() as tx:
+        ids = tuple(row[0] for row in tx.rows("SELECT id FROM observations WHERE deleted_at IS NULL ORDER BY id"))
+        session_ids = tuple(row[0] for row in tx.rows("SELECT id FROM sessions ORDER BY id"))
+    builder.close()
+    clock.advance(days=40)
+    # The clock stands still from here on: what is asked twice is asked at the same time.
+    now = clock()
+    apps = {
+        profile: App(
+            Config(home=home, tokens=TokenSettings(profile=profile)), directory=home, now=lambda: now
+        )
+        for profile in sorted(PROFILES)
+    }
+    return World(name, home, apps, ids, session_ids, packs, accounts)
+
+
+def _a_pack(app: App) -> str:
+    import json
+
+    reply = call(app, "context_pack", {"project": PROJECTS[0], "format": "json", "max_tokens": 2000})
+    return str(json.loads(reply.text)["pack_id"])
+
+
+def _an_account(home: str, clock: Clock) -> str:
+    """An account with a work log longer than a page."""
+    app = App(Config(home=home), directory=home, now=clock, own_account=True)
+    for number in range(60):
+        call(app, "mem_search", {"query": WORDS[number % len(WORDS)], "limit": 1 + number, "max_tokens": 64 + number})
+    app.close()
+    return app.account
+
+
+def text(random: Random, sentences: int) -> str:
+    return "\n".join(random.choice(SENTENCES) + " " + random.choice(WORDS) for _ in range(sentences))
+
+
+def title(random: Random) -> str:
+    wanted = random.choice((2, 4, 8, 40))
+    words = " ".join(random.choice(WORDS) for _ in range(wanted))
+    return random.choice((words, random.choice(SENTENCES).replace("\n", " "), words))[:480]
+
+
+def draft(random: Random, number: int, *, sentences: int) -> Draft:
+    return Draft(
+        title=f"{title(random)} {number}",
+        content=text(random, sentences) + f"\nnote {number}",
+        kind=random.choice(KINDS),
+        project=random.choice(PROJECTS[:3]),
+        namespace=random.choice((*NAMESPACES, "")),
+        tags=tuple(random.sample(TAGS, random.randint(0, 3))),
+        importance=random.choice((0.0, 0.5, 1.0)),
+        pinned=random.random() < 0.07,
+    )
+
+
+def _empty(app: App, random: Random) -> None:
+    with app.database.read():
+        """Open it, so that the file is there."""
+
+
+def _tiny(app: App, random: Random) -> None:
+    saving.save(app.memory, Draft(title="t", content="x", project=PROJECTS[0]))
+    saving.save(app.memory, Draft(title="汉" * 480, content="汉" * 3000, project=PROJECTS[0]))
+
+
+def _mixed(app: App, random: Random) -> None:
+    """Short and long texts in many scripts, with pins, sessions, prompts, relations, revisions and giants."""
+    memory = app.memory
+    for number in range(6):
+        session = sessions.start(memory, identifier=f"s-{number}", project=random.choice(PROJECTS[:3]))
+        sessions.end(memory, session.id, text(random, random.choice((0, 1, 30))))
+    ids = [saving.save(memory, draft(random, number, sentences=random.choice((1, 2, 5, 40)))).id for number in range(44)]
+    giants = ("x" * 90_000, text(random, 1200)[:100_000], "token " * 15_000)
+    ids += [
+        saving.save(memory, Draft(title=f"giant token {number}", content=content, project=PROJECTS[0])).id
+        for number, content in enumerate(giants)
+    ]
+    for _ in range(60):
+        one, other = random.sample(ids, 2)
+        relating.relate(memory, one, other, random.choice(("relates_to", "fixes", "part_of")), note=title(random))
+    for number in range(12):
+        sessions.save_prompt(memory, text(random, random.choice((1, 50))), project=random.choice(PROJECTS[:3]))
+        editing.update(memory, ids[number % 4], Changes(content=text(random, random.choice((1, 30)))))
+    document = '{"done": [' + ",".join(f'"step {n} of the token rotation"' for n in range(400)) + "]}"
+    progress.write(memory, PROJECTS[0], document)
+    progress.write(memory, PROJECTS[2], '{"next": "数据库"}')
+    for identifier in random.sample(ids[4:], 4):
+        editing.delete(memory, identifier)
+
+
+def _many(app: App, random: Random) -> None:
+    """More short ones than any limit shows."""
+    with app.database.write():
+        for number in range(260):
+            saving.save(app.memory, draft(random, number, sentences=1))
+    for number in range(70):
+        sessions.start(app.memory, identifier=f"run-{number}", project=PROJECTS[0])
+
+
+BUILDERS = {"empty": _empty, "tiny": _tiny, "mixed": _mixed, "many": _many}

@@ -1,0 +1,226 @@
+from collections.abc import Iterator
+
+import apsw
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from haversack.memory.queries import MOST_TERMS, Mode, Term, match_expression, parse_query
+from haversack.memory.words import index_text, words_in
+
+SCHEMA = """
+CREATE VIRTUAL TABLE notes USING fts5(
+    title, body, tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
+)
+"""
+
+
+class Notes:
+    """A real full-text table."""
+
+    def __init__(self) -> None:
+        self.database = apsw.Connection(":memory:")
+        self.database.execute(SCHEMA)
+
+    def add(self, *texts: str) -> "Notes":
+        self.database.execute("DELETE FROM notes")
+        rows = [(index_text(text),) for text in texts]
+        self.database.executemany("INSERT INTO notes (title, body) VALUES ('', ?)", rows)
+        return self
+
+    def search(self, text: str, mode: Mode = "any") -> list[int]:
+        """The places of the notes found, best first."""
+        expression = match_expression(parse_query(text), mode=mode)
+        if not expression:
+            return []
+        rows = self.database.execute("SELECT rowid FROM notes WHERE notes MATCH ? ORDER BY rank, rowid", (expression,))
+        return [rowid for (rowid,) in rows]
+
+
+@pytest.fixture(scope="module")
+def shared_notes() -> Notes:
+    return Notes()
+
+
+@pytest.fixture
+def notes() -> Iterator[Notes]:
+    yield Notes()
+
+
+NASTY = [
+    *("", "   ", "\n\t", '"', '""', '"a', 'a"b"c', '" "', "(", ")", "AND", "AND (", "a AND (b OR", "NOT x"),
+    *("NEAR(a b, 3)", "title:foo", "-x", "^x", "x^2", "*", "**", "a*b", "{a b}:c", "a + b", "C++", "c#", "\0", "a\0b"),
+    *("\ud800", "x\udfff y", "🎉", "👩\u200d👩\u200d👧", "→", "'", "it's", "don't", ";--", "%", "_", "\\", "½", "٣"),
+    *("“curly” „quotes“ «x»", "ﷺ", "\u200d", "e\u0301", "a" * 10_000, "word " * 2_000, "数" * 10_000, '"' * 5_000),
+    *("a/" * 5_000, "getUser" * 1_000, "* " * 5_000),
+]
+
+
+@pytest.mark.parametrize("mode", ["any", "all"])
+@pytest.mark.parametrize("text", NASTY)
+def test_no_text_is_a_wrong_query(shared_notes: Notes, text: str, mode: Mode) -> None:
+    shared_notes.add("something").search(text, mode)
+
+
+@given(st.text(max_size=60), st.sampled_from(["any", "all"]))
+@settings(max_examples=300, deadline=None)
+def test_any_text_at_all_is_a_query(shared_notes: Notes, text: str, mode: Mode) -> None:
+    shared_notes.add("something").search(text, mode)
+
+
+@given(st.text(st.sampled_from('ab "*()+-:^{}ANDORNOT数é🎉\0\ud800')), st.sampled_from(["any", "all"]))
+@settings(max_examples=300, deadline=None)
+def test_any_mixture_of_signs_is_a_query(shared_notes: Notes, text: str, mode: Mode) -> None:
+    shared_notes.add("something").search(text, mode)
+
+
+# Twenty-one letters of New Tai Lue and Vedic are not letters to SQLite.
+UNKNOWN_TO_SQLITE = set(map(chr, [*range(0x19B0, 0x19CA), *range(0x1CF2, 0x1CF8)]))
+
+
+@given(st.text(max_size=80))
+@example("HTTPServer2 数据库を使う C++17 🎉 naïve snake_case a.b/c-d हिन्दी ที่นี่ ǅ İstanbul ﬁ ½ x² Ⅷ")
+@settings(max_examples=400, deadline=None)
+def test_what_was_indexed_is_found_by_each_of_its_words(shared_notes: Notes, text: str) -> None:
+    shared_notes.add(text)
+    for word in (*text.split(), *words_in(text)):
+        query = parse_query(word)
+        if query.terms and not set(word) & UNKNOWN_TO_SQLITE:
+            assert shared_notes.search(word), word
+            assert shared_notes.search(word, "all"), word
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("we authenticate users here", "authentication"),
+        ("the connections were pooled", "connection pooling"),
+        ("call getUserName first", "user"),
+        ("call getUserName first", "getusername"),
+        ("call getUserName first", "get_user_name"),
+        ("call get_user_name first", "getUserName"),
+        ("see src/auth/login.py", "src/auth/login.py"),
+        ("see src/auth/login.py", "login"),
+        ("an HTTPServer2 instance", "server"),
+        ("我们使用数据库连接", "数据库"),
+        ("我们使用数据库连接", "接"),
+        ("我们使用数据库连接", "连接怎么配置"),
+        ("データベースを使う", "データベース"),
+        ("데이터베이스를 씁니다", "데이터베이스"),
+        ("ฐานข้อมูลเร็วมาก", "ข้อมูล"),
+        ("un café crème", "cafe creme"),
+        ("un cafe\u0301", "café"),
+        ("compiled as C++", "c++"),
+        ("compiled as c++17", "C++"),
+        ("written in C#", "c#"),
+        ("runs on ASP.NET", ".NET"),
+        ("built with node.js", "node.js"),
+        ("shipped 🎉", "🎉"),
+        ("हिन्दी भाषा", "भाषा"),
+        ("the user's name", "users"),
+        ("a copyright notice", "copy*"),
+        ("the authentication flow", "authentica*"),
+        ("getUserName again", "getUser*"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["any", "all"])
+def test_a_note_is_found_by_what_people_type(notes: Notes, text: str, query: str, mode: Mode) -> None:
+    notes.add("nothing of the kind", text)
+    if mode == "any" or query != "连接怎么配置":
+        assert notes.search(query, mode) == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("plain old C code", "C++"),
+        ("a .NET app", "C#"),
+        ("party 🎈", "🎉"),
+        ("运行时数据", "时运"),
+        ("the runtime", "running*"),
+    ],
+)
+def test_a_note_is_not_found_by_something_else(notes: Notes, text: str, query: str) -> None:
+    assert notes.add(text).search(query) == []
+
+
+def test_a_natural_question_finds_the_note_that_answers_it(notes: Notes) -> None:
+    notes.add("Deploys run from main every night.", "The test database listens on port 6543.", "How we do what we do.")
+    assert notes.search("How do I find what port the test database is on?") == [2]
+
+
+def test_all_asks_for_every_word_and_any_for_one(notes: Notes) -> None:
+    notes.add("red apple", "green apple", "red green apple")
+    assert sorted(notes.search("red green")) == [1, 2, 3]
+    assert notes.search("red green", "all") == [3]
+
+
+def test_a_quoted_phrase_must_appear_and_other_words_only_rank(notes: Notes) -> None:
+    notes.add("exact phrase here", "phrase exact kettle", "an exact phrase and a kettle")
+    assert notes.search('"exact phrase" kettle') == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "found"),
+    [('"使用PostgreSQL数据"', [1]), ('"C++ templates"', [2]), ('"C++"', [2]), ('"C"', [2, 3]), ('"🎉 launch"', [4])],
+)
+def test_phrases_may_hold_any_script_name_or_symbol(notes: Notes, phrase: str, found: list[int]) -> None:
+    notes.add("我们使用PostgreSQL数据库", "C++ templates", "C templates", "our launch 🎉", "a launch")
+    assert sorted(notes.search(phrase)) == found
+
+
+def test_a_whole_identifier_ranks_above_its_scattered_parts(notes: Notes) -> None:
+    notes.add("the user has a name to get", "get_user_name", "name of a user")
+    assert notes.search("getUserName")[0] == 2
+
+
+def words(text: str) -> list[str]:
+    return [term.text for term in parse_query(text).terms]
+
+
+def test_stop_words_go_unless_they_are_all_there_is() -> None:
+    assert words("What is the port of the database?") == ["port", "database"]
+    assert words("what is this") == ["what", "is", "this"]
+    assert words('"to be"') == ["to be"]
+
+
+def test_operators_are_words_like_any_other() -> None:
+    assert words("cats AND dogs NOT (birds OR fish)") == ["cats", "dogs", "birds", "fish"]
+
+
+def test_words_that_differ_by_inflection_are_asked_for_once() -> None:
+    assert words("connect connected CONNECTING connections") == ["connect"]
+
+
+def test_each_kind_of_term_is_told_apart() -> None:
+    assert parse_query('port getName "two words" conf* 数据库').terms == (
+        Term("two words", ("two", "words"), "phrase", required=True),
+        Term("port", ("port",), "word"),
+        Term("getName", ("get", "name"), "identifier"),
+        Term("conf", ("conf",), "prefix"),
+        Term("数据库", ("数据", "据库"), "identifier"),
+    )
+
+
+def test_an_arrow_beside_words_is_noise_but_alone_it_is_the_question() -> None:
+    assert words("a1 → b2") == ["a1", "b2"]
+    assert words("→") == ["→"]
+
+
+def test_of_too_many_words_the_quoted_the_repeated_and_the_longest_stay_in_their_order() -> None:
+    many = " ".join(f"w{'x' * (place % 30)}{place}" for place in range(300))
+    terms = parse_query(f'{many} tiny tiny "short one"').terms
+    assert len(terms) == MOST_TERMS
+    assert terms[0] == Term("short one", ("short", "one"), "phrase", required=True)
+    assert terms[-1] == Term("tiny", ("tiny",), "word")
+    kept = [term.text for term in terms[1:-1]]
+    assert min(map(len, kept)) >= max(len(word) for word in many.split() if word not in kept)
+    assert kept == [word for word in many.split() if word in kept]
+
+
+def test_a_long_question_is_still_answered(notes: Notes) -> None:
+    notes.add("the needle", "hay")
+    question = "needle " + " ".join(f"straw{place}" for place in range(1_300))
+    assert len(question) > 10_000
+    assert 1 in notes.search(question + " needle")
+    assert notes.search("needle" + "?" * 10_000) == [1]

@@ -1,0 +1,123 @@
+"""The stash: every text once, until it is too old or too much."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haversack.config import StashSettings
+from haversack.errors import ExpiredKey
+from haversack.store import stash as table
+from haversack.store.database import MEMORY, Database
+from haversack.store.stash import Stashed
+from haversack.worklog.stash import Stash
+from tests.conftest import Clock
+
+
+@pytest.fixture
+def stash(clock: Clock) -> Stash:
+    return Stash(Database(MEMORY), StashSettings(), clock)
+
+
+def incompressible(seed: int, size: int) -> str:
+    from random import Random
+
+    return Random(seed).randbytes(size).hex()
+
+
+def total_size(stash: Stash) -> int:
+    with stash.database.read() as tx:
+        return table.total_size(tx)
+
+
+def recounted_size(stash: Stash) -> int:
+    with stash.database.read() as tx:
+        return int(tx.value("SELECT coalesce(sum(length(body)), 0) FROM stash"))
+
+
+@given(st.text(st.characters(codec=None)))
+def test_any_text_comes_back_as_it_was(text: str) -> None:
+    stash = Stash(Database(MEMORY), StashSettings(), Clock())
+    assert stash.fetch(stash.keep(text, "call()")) == (text, "call()")
+
+
+def test_the_same_text_is_stored_once_under_the_same_short_key(stash: Stash) -> None:
+    key = stash.keep("the rest", "mem_search()")
+    size = total_size(stash)
+    assert stash.keep("the rest", "mem_search()") == key
+    assert len(key) == 4
+    assert total_size(stash) == size
+    assert stash.keep("another rest", "mem_search()") != key
+
+
+def test_an_expired_key_names_the_call_to_make_again(stash: Stash, clock: Clock) -> None:
+    key = stash.keep("the rest", 'mem_search(query="jwt")')
+    clock.advance(days=1.01)
+    stash.keep("something else", "other()")
+    with pytest.raises(ExpiredKey, match="24 hours") as caught:
+        stash.fetch(key)
+    assert caught.value.hint == 'make the call again: mem_search(query="jwt")'
+
+
+def test_an_expired_text_takes_no_room_and_may_be_stashed_again(stash: Stash, clock: Clock) -> None:
+    key = stash.keep("x" * 1000, "first()")
+    clock.advance(days=2)
+    stash.keep("y", "second()")
+    before = total_size(stash)
+    assert before == recounted_size(stash)
+    assert stash.keep("x" * 1000, "first()") == key
+    assert stash.fetch(key)[0] == "x" * 1000
+    assert total_size(stash) == recounted_size(stash) > before
+
+
+def test_storing_again_keeps_a_text_longer(stash: Stash, clock: Clock) -> None:
+    key = stash.keep("the rest", "call()")
+    clock.advance(days=0.9)
+    stash.keep("the rest", "call()")
+    clock.advance(days=0.9)
+    assert stash.fetch(key)[0] == "the rest"
+
+
+def test_keys_long_expired_are_forgotten(stash: Stash, clock: Clock) -> None:
+    key = stash.keep("the rest", "call()")
+    clock.advance(days=40)
+    stash.keep("another", "call()")
+    with pytest.raises(ExpiredKey, match="never given"):
+        stash.fetch(key)
+
+
+def test_the_oldest_texts_make_room_when_the_stash_is_full(clock: Clock) -> None:
+    stash = Stash(Database(MEMORY), StashSettings(max_megabytes=1), clock)
+    keys = [stash.keep(incompressible(number, 300_000), f"call({number})") for number in range(5)]
+    assert total_size(stash) == recounted_size(stash) <= 1_000_000
+    with pytest.raises(ExpiredKey, match="keeps 1 MB") as caught:
+        stash.fetch(keys[0])
+    assert "call(0)" in caught.value.hint
+    assert stash.fetch(keys[4])[0] == incompressible(4, 300_000)
+
+
+def test_a_key_another_text_has_is_not_given_twice(stash: Stash) -> None:
+    short = stash.prepare("the rest", "call()").key
+    with stash.database.write() as tx:
+        table.put(tx, short, Stashed(b"another digest..", "other()", 2**62, b""))
+    longer = stash.keep("the rest", "call()")
+    assert longer.startswith(short)
+    assert len(longer) == 5
+    assert stash.fetch(longer)[0] == "the rest"
+
+
+def test_a_key_taken_between_preparing_and_storing_is_noticed(stash: Stash) -> None:
+    prepared = stash.prepare("the rest", "call()")
+    with stash.database.write() as tx:
+        table.put(tx, prepared.key, Stashed(b"another digest..", "other()", 2**62, b"body"))
+        assert not stash.put(tx, [prepared])
+        held = table.get(tx, prepared.key)
+    assert held is not None
+    assert held.body == b"body"
+
+
+def test_keys_differ_from_store_to_store(tmp_path_factory: pytest.TempPathFactory, clock: Clock) -> None:
+    keys = {
+        Stash(Database(str(tmp_path_factory.mktemp("store") / "a.db")), StashSettings(), clock).keep("text", "call()")
+        for _ in range(4)
+    }
+    assert len(keys) > 1
