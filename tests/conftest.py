@@ -10,10 +10,22 @@ from hypothesis import HealthCheck, settings
 from haversack.app import App
 from haversack.config import Config
 
+THOROUGHNESS = int(os.environ.get("THOROUGHNESS", "1"))
+"""How many times the usual number of examples properties are tried on; above 1 they differ from run to run."""
+
 settings.register_profile(
-    "haversack", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "haversack",
+    deadline=None,
+    derandomize=THOROUGHNESS == 1,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("haversack")
+
+
+def examples(count: int) -> settings:
+    """Settings for a property that is tried on so many examples in an ordinary run."""
+    return settings(max_examples=count * THOROUGHNESS)
 
 START = 1_770_000_000_000_000
 """2026-02-02 in microseconds: when every test begins."""

@@ -36,7 +36,7 @@ class App:
         self.directory = directory or os.getcwd()
         self.now = now
         self._own_account = own_account
-        self._account = self.config.budget.account
+        self._account = self.config.budget.account.strip().lower()
         self._opening = threading.Lock()
 
     @cached_property

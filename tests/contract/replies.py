@@ -45,7 +45,7 @@ class Asked:
         values = validate(self.tool, self.sent)
         for name in ("max_tokens", "format", "detail_level"):
             values.pop(name, None)
-        return self.tool.function(self.app, **values)
+        return self.tool.run(self.app, self.level, values)
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -149,9 +149,10 @@ def _blocks_in_text(asked: Asked, result: Result, reply: Reply) -> dict[str, str
         else:
             at = body.find(block.name) if block.required else -1
             if at >= 0:
-                end = body.index("…", at)
+                line = body[at:].split("\n")[0]
+                assert line.endswith("…"), f"cut, and not marked as cut: {line!r}"
                 places.append((at, block.name, "cut"))
-                body = body[:at] + "\0" * (end + 1 - at) + body[end + 1 :]
+                body = body[:at] + "\0" * len(line) + body[at + len(line) :]
     _assert_only_frame(result, reply, body)
     return {name: level for _, name, level in sorted(places)}
 
@@ -182,7 +183,7 @@ def _assert_only_frame(result: Result, reply: Reply, body: str) -> None:
     heading = result.heading if isinstance(result.heading, str) else result.heading(reply.shown, reply.tokens)
     frame = {*heading.split("\n"), *(block.section for block in result.blocks), result.empty, *result.separator.split("\n")}
     for line in body.replace("\0", "").split("\n"):
-        assert not line or line in frame, f"neither a block nor a frame: {line!r}"
+        assert not line or line in frame or result.empty.startswith(line), f"neither a block nor a frame: {line!r}"
 
 
 def document_page(asked: Asked, document: Document, reply: Reply) -> str:

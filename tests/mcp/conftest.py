@@ -11,7 +11,7 @@ import pytest
 from haversack.app import App
 from haversack.config import Config
 from haversack.mcp import serve
-from haversack.tools import declaring
+from haversack.tools import declaring, registry
 from haversack.tools.declaring import tool
 from haversack.tools.registry import tools
 from haversack.tools.result import Done, Outcome
@@ -42,6 +42,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     held = Gate()
     tools()
     monkeypatch.setattr(declaring, "_TOOLS", dict(declaring._TOOLS))
+    monkeypatch.setitem(registry.HOMES, "paging", (*registry.HOMES["paging"], "wait_at_gate"))
 
     def wait_at_gate(app: App, *, note: str = "") -> Outcome:
         """Wait until the test opens the gate."""

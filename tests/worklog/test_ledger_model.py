@@ -78,9 +78,7 @@ class Accounts(RuleBasedStateMachine):
 
     def _opened(self, handle: str, parent: Model | None) -> str:
         account = self.log.ledger.standing(handle).account
-        self.models[handle] = Model(
-            account.total, parent, reserve=account.reserve, history_limit=account.history_limit
-        )
+        self.models[handle] = Model(account.total, parent, reserve=account.reserve, history_limit=account.history_limit)
         if parent:
             parent.leases.append(self.models[handle])
         return handle
@@ -137,9 +135,7 @@ class Accounts(RuleBasedStateMachine):
                 other.use({identifier})
 
     def _with_key(self, entry: Entry) -> list[Entry]:
-        return [
-            each for handle in self.models for each in self.log.entries(handle, 10_000) if each.key == entry.key
-        ]
+        return [each for handle in self.models for each in self.log.entries(handle, 10_000) if each.key == entry.key]
 
     @rule(handle=handles, choice=st.sets(st.integers(0, 30)))
     def show(self, handle: str, choice: set[int]) -> None:

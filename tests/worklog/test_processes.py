@@ -65,18 +65,13 @@ def test_a_killed_process_loses_nothing_it_was_told_was_recorded(tmp_path: Path)
     path = str(tmp_path / "log.db")
     log = open_log(path)
     account = log.ledger.open().handle
-    told: list[tuple[int, str, int]] = []
+    told: list[list[str]] = []
     for process in started(RECORD, path, account, 3):
         assert process.stdout is not None
-        for _ in range(40):
-            number, key, sent = process.stdout.readline().split()
-            told.append((int(number), key, int(sent)))
+        told += [process.stdout.readline().split() for _ in range(40)]
         process.kill()
         process.wait()
-        for line in process.stdout:
-            if line.count(" ") == 2 and line.endswith("\n"):
-                number, key, sent = line.split()
-                told.append((int(number), key, int(sent)))
+        told += [line.split() for line in process.stdout if line.endswith("\n")]
     held = log.ledger.standing(account).account
     everything = log.entries(account, 100_000, since=0)
     assert len(everything) >= len(told)

@@ -121,7 +121,15 @@ def test_types_and_folders_count_all_files_and_break_ties_by_name(repository: Gi
 
 
 def test_without_git_rules_are_honoured_and_build_folders_skipped(folder: Path, plain_workspace: Workspace) -> None:
-    for name in ("a.py", "node_modules/x/i.js", "out.log", "sub/keep.log", "sub/b.py", "sub/tmp/x", "__pycache__/a.pyc"):
+    for name in (
+        "a.py",
+        "node_modules/x/i.js",
+        "out.log",
+        "sub/keep.log",
+        "sub/b.py",
+        "sub/tmp/x",
+        "__pycache__/a.pyc",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("x")
     (folder / ".gitignore").write_text("*.log\n")
@@ -185,9 +193,7 @@ def test_an_ignored_folder_is_empty_and_the_listing_says_why(repository: GitRepo
 
 
 @pytest.mark.parametrize("sort", ["path", "size", "mtime"])
-def test_pages_of_a_snapshot_add_up_to_the_whole_while_files_change(
-    sort: Any, repository: GitRepository
-) -> None:
+def test_pages_of_a_snapshot_add_up_to_the_whole_while_files_change(sort: Any, repository: GitRepository) -> None:
     for number in range(1_500):
         repository.write(f"d{number % 7}/f{number:04d}.txt", b"x" * (number % 13))
     listing = project_files(repository.workspace, sort=sort)

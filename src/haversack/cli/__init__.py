@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 from haversack.cli import terminal
@@ -9,6 +10,7 @@ from haversack.cli.commands import COMMAND_BY_NAME, COMMANDS, HOUSEKEEPING, Comm
 from haversack.errors import HaversackError
 from haversack.version import __version__
 
+WATCH_SECONDS = 2
 EXIT_DONE, EXIT_ERROR, EXIT_USAGE, EXIT_UNEXPECTED, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -79,6 +81,10 @@ def _run_tool(command: Command, typed: list[str]) -> int:
     app = App(config)
     try:
         reply = call(app, tool.name, arguments, Options(footer=not command.paste))
+        while getattr(parsed, "watch", False):
+            terminal.show_afresh(reply.text)
+            time.sleep(WATCH_SECONDS)
+            reply = call(app, tool.name, arguments)
     finally:
         app.close()
     if as_table:

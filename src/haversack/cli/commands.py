@@ -10,7 +10,8 @@ class Command:
     """A command: the tool behind it, which parameters are typed without a name, and examples.
 
     `fixed` are arguments the command itself gives; `paste` prints the reply without its footer lines, which
-    go to standard error instead.
+    go to standard error instead. On a terminal a list may be a `table` of the named facts, and a reply that may
+    be asked for again and again has `--watch`.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Command:
     about: str = ""
     paste: bool = False
     table: tuple[str, ...] = ()
+    watch: bool = False
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -93,9 +95,18 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("topic-key", "mem_suggest_topic_key", ("title",), examples=("haversack topic-key 'Auth model'",)),
     Command("stats", "mem_stats", examples=("haversack stats --json",)),
+    Command(
+        "budget", "budget_status", ("account",), watch=True,
+        examples=("haversack budget", "HAVERSACK_BUDGET=b7k2m haversack budget --watch"),
+    ),
+    Command("budget open", "budget_open", examples=("haversack budget open --total 40000 --parent b7k2m",)),
+    Command("budget reset", "budget_reset", ("account",), examples=("haversack budget reset b7k2m --close",)),
+    Command("log", "work_log", ("account",), examples=("haversack log b7k2m --limit 50",)),
 )  # fmt: skip
 
 HOUSEKEEPING: dict[str, str] = {
+    "serve": "Serve the tools over MCP on standard input and output.",
+    "tokens": "Count the tokens of files under each profile.",
     "export": "Write everything as JSON Lines.",
     "import": "Read JSON Lines written by export; what is there already is not added again.",
     "demo": "Show the main job on a small store in a temporary place.",

@@ -13,6 +13,8 @@ from haversack.errors import InvalidArgument
 def run(name: str, typed: list[str]) -> int:
     """Run one housekeeping command."""
     return {
+        "serve": _serve,
+        "tokens": _tokens,
         "export": _export,
         "import": _import,
         "demo": _demo,
@@ -48,6 +50,39 @@ class _Progress:
     def close(self) -> None:
         if sys.stderr.isatty() and self.done > 100:
             sys.stderr.write("\r\x1b[K")
+
+
+def _serve(typed: list[str]) -> int:
+    parser = _parser(
+        "serve",
+        "Serve the tools over MCP on standard input and output.",
+        "haversack serve",
+        "haversack serve --tools memory,budget,read_file",
+        "claude mcp add haversack -s user -- haversack serve",
+    )
+    parser.add_argument("--tools", default="", help="sets (memory, workspace, sdd, budget, all) or names, with commas")
+    parser.add_argument("--log-file", default="", metavar="FILE", help="also keep a log here; it is rotated")
+    parsed = parser.parse_args(typed)
+    from haversack.mcp import serve
+
+    names = [name.strip() for name in parsed.tools.split(",") if name.strip()]
+    return serve(App(own_account=True), tool_names=names, log_file=parsed.log_file)
+
+
+def _tokens(typed: list[str]) -> int:
+    from haversack.cli import counting
+
+    parser = _parser(
+        "tokens",
+        "Count the tokens of files under each profile.",
+        "haversack tokens README.md src/*.py",
+        "git diff | haversack tokens - --profile o200k",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files, or - for standard input")
+    parser.add_argument("--profile", action="append", help="only this profile; may be given several times")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parsed = parser.parse_args(typed)
+    return counting.run(parsed.files, parsed.profile or [], as_json=parsed.json)
 
 
 def _export(typed: list[str]) -> int:

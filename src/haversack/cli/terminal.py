@@ -41,6 +41,13 @@ def show(text: str) -> None:
     sys.stdout.flush()
 
 
+def show_afresh(text: str) -> None:
+    """Print a reply in place of the one before."""
+    if is_for_people():
+        sys.stdout.write("\x1b[H\x1b[2J")
+    show(text)
+
+
 def say(text: str) -> None:
     """Tell the person something beside the output."""
     sys.stderr.write(neutralised(text) + "\n")

@@ -107,7 +107,7 @@ class Conversation:
             request.respond(response(request.id, self._complete(request, {"_meta": {SUBSCRIPTION_KEY: request.id}})))
         self._listeners.clear()
 
-    def tools_changed(self) -> None:
+    def _tools_changed(self) -> None:
         """Tell the client that the list of tools reads differently now."""
         method = "notifications/tools/list_changed"
         if self._revision:
@@ -191,7 +191,7 @@ class Conversation:
 
     def _listen(self, request: Request) -> None:
         wanted = request.object("notifications")
-        may_change = bool(self._offer.capabilities["tools"]) and wanted.get("toolsListChanged") is True
+        may_change = self._offer.changes and wanted.get("toolsListChanged") is True
         params = {
             "_meta": {SUBSCRIPTION_KEY: request.id},
             "notifications": {"toolsListChanged": True} if may_change else {},
@@ -208,6 +208,10 @@ class Conversation:
         # A cancelled request is no longer in flight, and is not answered.
         if self._in_flight.pop(request.key, None) is request:
             request.respond(line)
+        if request.method == "tools/call":
+            self._offer.measure()
+            if self._offer.has_changed():
+                self._tools_changed()
 
     def _answer(self, request: Request) -> str:
         began = time.perf_counter()
@@ -238,7 +242,7 @@ class Conversation:
         method = METHODS.get(request.method)
         if method is not None and method.lasts_ms is not None:
             # Hints in the descriptions change from call to call.
-            fleeting = request.method == "tools/list" and self._offer.capabilities["tools"]
+            fleeting = request.method == "tools/list" and self._offer.changes
             complete |= {"ttlMs": 0 if fleeting else method.lasts_ms, "cacheScope": method.scope}
         return complete
 

@@ -22,7 +22,8 @@ project_files, search_content, read_file and vcs_* answer within the same budget
 """
 _SDD = """\
 ## Plans
-sdd_get_context says where a plan stands and which tool is next.
+sdd_get_context says where a plan stands and which tool is next. Write the artifacts yourself: the tools keep and \
+check them. sdd_context_check before changing what is planned, sdd_adr for each decision that is hard to reverse.
 """
 _BUDGET = """\
 ## Context Budget Awareness

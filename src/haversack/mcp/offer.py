@@ -1,21 +1,18 @@
 """What the server offers, and its answer to each method that asks for some of it."""
 
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from haversack.app import App
-from haversack.errors import HaversackError, InvalidArgument, NotFound
+from haversack.errors import HaversackError, InvalidArgument, NotFound, UnknownTool
 from haversack.mcp.instructions import instructions
 from haversack.mcp.requests import REVISIONS, Request
-from haversack.mcp.selecting import groups_of, select_tools
+from haversack.mcp.selecting import groups_of, is_selected, select_tools, split
 from haversack.mcp.wire import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, Json, ProtocolError
 from haversack.version import __version__
 
 if TYPE_CHECKING:
-    from haversack.tools.declaring import Tool
     from haversack.tools.fitting import Reply
 
 SERVER = {"name": "haversack", "title": "Haversack", "version": __version__}
@@ -29,22 +26,46 @@ class Offer:
 
     def __init__(self, app: App, names: Sequence[str]) -> None:
         self._app = app
-        self._names = names
-        self._loading = threading.Lock()
+        self._asked = split(names)
+        self._listed: list[Json] | None = None
+        self._measured = False
         # Sets are known to exist; a single name is looked up now, so that a wrong one stops the start.
         groups = groups_of(names)
         self._groups = groups if groups is not None else frozenset(tool.group for tool in select_tools(names))
 
-    @cached_property
-    def _tools(self) -> Mapping[str, "Tool"]:
-        with self._loading:
-            return {tool.name: tool for tool in select_tools(self._names)}
-
-    @cached_property
     def _definitions(self) -> list[Json]:
+        """The tools as they are listed; with hints in them, as they are now."""
         from haversack.mcp.definitions import definition
 
-        return [definition(tool) for tool in self._tools.values()]
+        if self._listed is not None and not self.changes:
+            return self._listed
+        selected = select_tools(self._asked)
+        if not self.changes:
+            return [definition(tool) for tool in selected]
+        from haversack.tools.budget_tools import described
+
+        return [definition(tool) | {"description": described(self._app, tool)} for tool in selected]
+
+    @property
+    def changes(self) -> bool:
+        """Whether the list of tools reads differently as the budget is spent."""
+        return self._app.config.server.dynamic_hints
+
+    def has_changed(self) -> bool:
+        """Whether the list of tools reads differently from when the client was last given it."""
+        return self.changes and self._listed is not None and self._listed != self._definitions()
+
+    def measure(self) -> None:
+        """Enter what the client was told of this server, once, as part of its system prompt."""
+        if self._measured or self._listed is None or not self._app.account:
+            return
+        self._measured = True
+        import json
+
+        told = json.dumps(self._listed, ensure_ascii=False, separators=(",", ":"))
+        tokens = self._app.profile.count(told) + self._app.profile.count(self.instructions)
+        with suppress(HaversackError):
+            self._app.ledger.measure_system(self._app.account, tokens)
 
     @property
     def instructions(self) -> str:
@@ -52,7 +73,7 @@ class Offer:
 
     @property
     def capabilities(self) -> Json:
-        changing = {"listChanged": True} if self._app.config.server.dynamic_hints else {}
+        changing = {"listChanged": True} if self.changes else {}
         return {"tools": changing, "prompts": {}, "resources": {}, "completions": {}, "logging": {}}
 
     def handshake(self, revision: str) -> Json:
@@ -74,7 +95,8 @@ class Offer:
 
     def tool_list(self, request: Request) -> Json:
         _refuse_cursor(request)
-        return {"tools": self._definitions}
+        self._listed = self._definitions()
+        return {"tools": self._listed}
 
     def prompt_list(self, request: Request) -> Json:
         from haversack.tools.prompts import prompts
@@ -118,15 +140,23 @@ class Offer:
     def tool_call(self, request: Request) -> Json:
         """A tool's reply, or its error as a result a model can act on."""
         from haversack.tools.call import call
-        from haversack.tools.declaring import unknown_tool
 
         name, arguments = request.text("name"), request.object("arguments")
-        if name not in self._tools:
-            raise ProtocolError(INVALID_PARAMS, str(unknown_tool(name, list(self._tools))))
+        self._check_offered(name)
         try:
             return _fitted(call(self._app, name, arguments))
         except HaversackError as error:
             return failed(error, as_json=arguments.get("format") == "json")
+
+    def _check_offered(self, name: str) -> None:
+        from haversack.tools.declaring import unknown_tool
+        from haversack.tools.registry import find
+
+        with suppress(UnknownTool):
+            if is_selected(find(name), self._asked):
+                return
+        offered = [tool.name for tool in select_tools(self._asked)]
+        raise ProtocolError(INVALID_PARAMS, str(unknown_tool(name, offered)))
 
     def prompt_text(self, request: Request) -> Json:
         from haversack.tools.prompts import prompts, written

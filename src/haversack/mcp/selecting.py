@@ -8,7 +8,7 @@ from haversack.tools.registry import tools
 
 SETS = ("memory", "workspace", "sdd", "budget")
 DEFAULT_SETS = ("memory", "budget")
-"""What a coding agent needs daily. It has its own ways to read and search files, and a plan is not in every project."""
+"""What a coding agent needs daily: it reads and searches files by its own means, and not every project has a plan."""
 ALWAYS = "core"
 """The group every set relies on: `more`, without which what was left out of a reply could not be fetched."""
 
@@ -37,5 +37,10 @@ def select_tools(names: Sequence[str]) -> list[Tool]:
                 f"no tool or tool set called {name[:80]!r}",
                 hint=f"sets: {', '.join(SETS)}, all; tools: {', '.join(available)}",
             )
-    groups = {*(SETS if "all" in asked else asked), ALWAYS}
-    return [tool for tool in available.values() if tool.group in groups or tool.name in asked]
+    return [tool for tool in available.values() if is_selected(tool, asked)]
+
+
+def is_selected(tool: Tool, asked: Sequence[str]) -> bool:
+    """Whether a tool is among those the sets and single names ask for."""
+    wanted = SETS if "all" in asked else asked
+    return tool.group == ALWAYS or tool.group in wanted or tool.name in asked

@@ -54,16 +54,8 @@ _NOTHING = pattern(
 _LONGEST_TITLE = 120
 _LONGEST_NOTHING = 40
 
-# Headings that are not marked by hashes stop at any other heading.
+# The level of headings that are not marked by hashes.
 _UNMARKED = 6
-
-
-class _Item:
-    """A list item as it is read; deeper lines of it are kept with it."""
-
-    def __init__(self, indent: int, lines: list[str] | None = None) -> None:
-        self.indent = indent
-        self.lines = lines if lines is not None else []
 
 
 @record
@@ -72,13 +64,40 @@ class _Heading:
     level: int
 
 
+class _Item:
+    """A list item as it is read: its first line and its nested items, each in the pieces it goes on in."""
+
+    def __init__(self, indent: int, first: str) -> None:
+        self.indent = indent
+        self.lines = [[first]]
+
+    def __str__(self) -> str:
+        return "\n".join(" ".join(pieces) for pieces in self.lines).strip()
+
+
+class _Section:
+    """A part of the text about what was learned, as it is read."""
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.has_items = False
+        self.has_labels = False
+
+    def ends_at(self, heading: _Heading) -> bool:
+        """Whether a heading is outside; bold lines and such are inside where the section began with one."""
+        if heading.level == _UNMARKED > self.level:
+            self.has_labels = self.has_labels or not self.has_items
+            return not self.has_labels
+        return heading.level <= self.level
+
+
 def find_learnings(text: str) -> tuple[str, ...]:
     """The list items under headings about what was learned, each once and whole, in order.
 
     An item's lines are joined; nested items stay with their parent, one to a line. Fenced code is neither
     heading nor item. A section ends at the next heading that is not a part of it.
     """
-    found = (_joined(item) for item in _items(text))
+    found = map(str, _items(text))
     return tuple(dict.fromkeys(learned for learned in found if not _says_nothing(learned)))
 
 
@@ -88,47 +107,51 @@ def _says_nothing(learned: str) -> bool:
 
 def _items(text: str) -> Iterator[_Item]:
     lines = [_QUOTE_MARK.sub("", line.expandtabs(4)) for line in text.splitlines()]
-    level = 0
+    section: _Section | None = None
     item: _Item | None = None
     after_blank = True
-    for place, line, in_fence in _outside_fences(lines):
-        heading = None if in_fence else _heading(lines, place, after_blank)
-        if heading and (not level or heading.level <= level or _is_about_learning(heading.title)):
-            if item:
-                yield item
-            item, level = None, heading.level if _is_about_learning(heading.title) else 0
-        elif level and not heading:
+    for place, line, in_fence in _with_fences(lines):
+        following = None
+        if heading := None if in_fence else _heading(lines, place, after_blank):
+            section = _section_after(section, heading)
+        elif section:
             following = _following(item, line, in_fence, after_blank)
-            if item and following is not item:
-                yield item
-            item = following
-        after_blank = not line.strip()
+            section.has_items = section.has_items or following is not None
+        if item and following is not item:
+            yield item
+        item, after_blank = following, not line.strip()
     if item:
         yield item
+
+
+def _section_after(section: _Section | None, heading: _Heading) -> _Section | None:
+    if _is_about_learning(heading.title):
+        return _Section(heading.level)
+    return None if section is None or section.ends_at(heading) else section
 
 
 def _following(item: _Item | None, line: str, in_fence: bool, after_blank: bool) -> _Item | None:
     """The item this line belongs to: the one being read, a new one, or none."""
     indent = len(line) - len(line.lstrip())
     if in_fence:
-        is_inside = item is not None and indent > item.indent
-        if item and is_inside:
-            item.lines.append(line)
-        return item if is_inside else None
+        if item is None or indent <= item.indent:
+            return None
+        item.lines.append([line.rstrip()])
+        return item
     match = None if _RULE.match(line) else _ITEM.match(line)
     if match:
         if item is None or indent <= item.indent:
-            return _Item(indent, [match["text"].strip()])
-        item.lines.append(f"- {match['text'].strip()}")
+            return _Item(indent, match["text"].strip())
+        item.lines.append([f"- {match['text'].strip()}"])
         return item
     if item is None or _RULE.match(line) or (after_blank and line.strip() and indent <= item.indent):
         return None
     if line.strip():
-        item.lines[-1] = f"{item.lines[-1]} {line.strip()}"
+        item.lines[-1].append(line.strip())
     return item
 
 
-def _outside_fences(lines: list[str]) -> Iterator[tuple[int, str, bool]]:
+def _with_fences(lines: list[str]) -> Iterator[tuple[int, str, bool]]:
     """Each line with its place and whether it is part of fenced code; a fence never closed runs to the end."""
     opening = ""
     for place, line in enumerate(lines):
@@ -168,7 +191,3 @@ def _is_about_learning(title: str) -> bool:
     bare = "".join(character for character in bare if not "\u0300" <= character <= "\u036f")
     bare = unicodedata.normalize("NFC", bare)
     return _LEARNED.fullmatch(" ".join(_TITLE_EDGES.sub("", bare).split())) is not None
-
-
-def _joined(item: _Item) -> str:
-    return "\n".join(line.rstrip() for line in item.lines).strip()

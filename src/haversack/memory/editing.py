@@ -13,6 +13,8 @@ from haversack.store.records import Observation, Revision
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import fields, record
 
+DERIVED = {"project_key", "updated_at", "content_hash", "bytes", "units", "label", "asks"}
+"""Columns that follow from others."""
 UNIQUE_TOPIC = "another live observation has topic key"
 
 
@@ -58,7 +60,9 @@ def update(memory: Memory, identifier: int, changes: Changes) -> Updated:
         _refuse_taken_topic(tx, old, draft)
         values = _values(memory, old, draft, changes)
         changed = tuple(
-            name for name in values if name not in {"project_key", "updated_at", "content_hash", "bytes", "units"}
+            name
+            for name in values
+            if name not in {"project_key", "updated_at", "content_hash", "bytes", "units", "label", "asks"}
         )
         revision = 0
         if {"title", "content", "kind", "tags", "importance"} & set(values):
@@ -129,6 +133,8 @@ def _values(memory: Memory, old: Observation, draft: Draft, changes: Changes) ->
         values["verification"] = check_member("verification", changes.verification, VERIFICATIONS)
     if "content" in values:
         values |= {"bytes": utf8_length(draft.content), "units": count_tokens(draft.content)}
+    if "content" in values or "title" in values:
+        values |= {"label": indexing.label(draft.title, draft.content), "asks": indexing.asks(draft.content)}
     if "project" in values:
         values["project_key"] = project_key(draft.project)
     if values:

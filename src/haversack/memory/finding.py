@@ -1,23 +1,31 @@
 """Finding: a query as a person would type it, ranked by relevance, with true totals."""
 
 from haversack.errors import InvalidArgument
-from haversack.memory import ranking
+from haversack.memory import ranking, scoring
 from haversack.memory.checks import CURRENT_STATUSES, SCOPES, STATUSES, check_kind, check_limit, check_member
 from haversack.memory.indexing import WEIGHTS
+from haversack.memory.periods import periods_in
 from haversack.memory.projects import project_key
-from haversack.memory.queries import Mode, Query, match_expression, parse_query
-from haversack.memory.ranking import Hit
+from haversack.memory.queries import Mode, Query, Sought, match_expression, parse_query, sought, spoken_words
+from haversack.memory.ranking import Asked, Hit, Scored
 from haversack.memory.room import Memory
+from haversack.memory.scoring import Postings
 from haversack.memory.times import parse_moment
-from haversack.store import observations, relations
+from haversack.store import observations, postings, relations
 from haversack.store import search as index
+from haversack.store.database import Reader
+from haversack.store.postings import Census, Placed
 from haversack.store.records import Filters, Observation
 from haversack.values import record, replace
 
 RANKED = 1_000
-"""How many matches are put in order; those beyond follow by age."""
-RERANKED = 200
-"""How many of them are looked at more closely."""
+"""How many matches are put in order when every word or a phrase is required; those beyond follow by age."""
+LEAST_CANDIDATES, MOST_CANDIDATES = 40, 440
+"""How many rows are looked at closely, growing with the limit."""
+MOST_POSTINGS = 2_000
+"""Rows read in full for a query's words, the rarest first; more common words only reorder what those found."""
+CONVERSATION_ASKS, CONVERSATION_TURNS = 10, 6
+"""A session is a conversation when at least one in so many of its rows asks something, and it has so many."""
 
 
 @record
@@ -64,7 +72,7 @@ def filters(
 
 
 def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", limit: int = 10) -> Found:
-    """The observations that match, best first."""
+    """The observations that match, best first; in a conversation also the turns beside a match."""
     check_limit(limit)
     query = parse_query(text)
     if not query.terms:
@@ -72,20 +80,89 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
             "query has no word to search for", hint="give at least one word; mem_context shows what is recent"
         )
     match = match_expression(query, mode=mode)
+    strict = mode == "all" or any(term.required for term in query.terms)
     with memory.database.read() as tx:
-        scored = index.search(tx, match, chosen, WEIGHTS, RANKED)
-        total = len(scored)
-        if total == RANKED:
-            total = index.count_search_results(tx, match, chosen)
+        ranked, companions = (_by_whole_query if strict else _by_words)(
+            tx, query, text, match, chosen, limit, memory.now()
+        )
+        total = index.count_search_results(tx, match, chosen) + companions
         elsewhere: list[tuple[str, int]] = []
-        if not scored and chosen.project_key:
-            elsewhere = index.projects_matching(tx, match, _anywhere(chosen))
-        near = [identifier for identifier, _ in scored[:RERANKED]]
-        held = observations.get_many(tx, near)
-        degrees = relations.degrees(tx, near) if near else {}
-    ranked = ranking.rank(query, scored[:RERANKED], held, degrees, now=memory.now())
-    others = [hit.observation.id for hit in ranked[limit:]] + [identifier for identifier, _ in scored[RERANKED:]]
-    return Found(query, chosen, match, tuple(ranked[:limit]), tuple(others), total, tuple(elsewhere))
+        if not total and chosen.project_key:
+            elsewhere = index.projects_matching(tx, match, replace(chosen, project_key=""))
+        held = observations.get_many(tx, [each.row.id for each in ranked[:limit]])
+    hits = tuple(Hit(held[each.row.id], each.score, each.parts) for each in ranked[:limit])
+    others = tuple(each.row.id for each in ranked[limit:])
+    return Found(query, chosen, match, hits, others, total, tuple(elsewhere))
+
+
+def _by_words(
+    tx: Reader, query: Query, text: str, match: str, chosen: Filters, limit: int, now: int
+) -> tuple[list[Scored], int]:
+    """Candidates word by word, with what neighbours and sessions add; also how many match only by their neighbours."""
+    census = postings.census(tx)
+    gathered, is_complete = _gather(tx, query, chosen, census)
+    sessions = scoring.score_sessions(gathered, census.sessions)
+    wanted = min(MOST_CANDIDATES, LEAST_CANDIDATES + 2 * limit)
+    promising = scoring.most_promising(gathered, sessions, wanted)
+    numbers = {place >> postings.SESSION_BITS for place in promising}
+    talks = postings.conversations(tx, numbers, CONVERSATION_ASKS, CONVERSATION_TURNS)
+    relevance = scoring.score_places(gathered, sessions, promising, talks)
+    best = sorted(relevance, key=lambda place: (-relevance[place], -place))[:wanted]
+    rows = postings.placed(tx, best, chosen)
+    matching = set().union(*(each.strengths for each in gathered))
+    companions = {row.id for row in rows if row.place not in matching}
+    if companions and not is_complete:
+        companions -= postings.matching_among(tx, match, companions)
+    return ranking.rank(rows, relevance, _asked(text), talks, _degrees(tx, rows), now=now), len(companions)
+
+
+def _gather(tx: Reader, query: Query, chosen: Filters, census: Census) -> tuple[list[Postings], bool]:
+    """The postings of each thing sought, the rarest first, and whether all were read.
+
+    Past the ceiling on rows read a word only reorders what rarer ones found.
+    """
+    counts = {}
+    for each in sought(query):
+        count = postings.rows_with_stems(tx, each.stems) if each.stems else postings.rows_matching(tx, each.expression)
+        if count:
+            counts[each] = count
+    gathered: list[Postings] = []
+    leaders: list[str] = []
+    read = 0
+    for each in sorted(counts, key=lambda found: (counts[found], found.expression)):
+        if not leaders or read + counts[each] <= MOST_POSTINGS:
+            strengths = _strengths(tx, each, chosen, census)
+            leaders.append(each.expression)
+            read += counts[each]
+        else:
+            beside = f"{each.expression} AND ({' OR '.join(leaders)})"
+            strengths = postings.strengths_of_match(tx, beside, chosen, scoring.STRENGTH, census.usual_units)
+        gathered.append(Postings(each.weight * scoring.rarity(census.rows, counts[each]), strengths))
+    return gathered, len(leaders) == len(counts)
+
+
+def _strengths(tx: Reader, each: Sought, chosen: Filters, census: Census) -> dict[int, float]:
+    if each.stems:
+        return postings.strengths_of_stems(tx, each.stems, chosen, scoring.STRENGTH, census.usual_units)
+    return postings.strengths_of_match(tx, each.expression, chosen, scoring.STRENGTH, census.usual_units)
+
+
+def _by_whole_query(
+    tx: Reader, query: Query, text: str, match: str, chosen: Filters, limit: int, now: int
+) -> tuple[list[Scored], int]:
+    """Candidates that fulfil every condition of the query, by BM25; none of them is a mere neighbour."""
+    scored = index.search(tx, match, chosen, WEIGHTS, max(RANKED, limit))
+    relevance = {place: score for _, place, score in scored}
+    rows = postings.placed(tx, relevance, chosen)
+    return ranking.rank(rows, relevance, _asked(text), frozenset(), _degrees(tx, rows), now=now), 0
+
+
+def _asked(text: str) -> Asked:
+    return Asked(frozenset(spoken_words(text)), periods_in(text))
+
+
+def _degrees(tx: Reader, rows: list[Placed]) -> dict[int, int]:
+    return relations.degrees(tx, [row.id for row in rows]) if rows else {}
 
 
 def count_search_results(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any") -> int:
@@ -104,11 +181,13 @@ def by_ids(memory: Memory, identifiers: list[int]) -> list[Observation]:
     return [held[each] for each in identifiers if each in held and held[each].deleted_at is None]
 
 
+def by_topic(memory: Memory, topic_key: str, *, project: str) -> Observation | None:
+    """The observation that holds a topic of a project, if there is one."""
+    with memory.database.read() as tx:
+        return observations.live_topic(tx, topic_key, project_key(project), "project", "")
+
+
 def matches_below(memory: Memory, match: str, chosen: Filters, below: int, limit: int) -> list[int]:
     """Ids of matches below an id, the newest first."""
     with memory.database.read() as tx:
         return index.matches_below(tx, match, chosen, limit, below=below)
-
-
-def _anywhere(chosen: Filters) -> Filters:
-    return replace(chosen, project_key="")

@@ -2,11 +2,27 @@
 
 from haversack.memory.room import Memory
 from haversack.memory.words import index_text
+from haversack.patterns import pattern
 from haversack.store import observations, search
 from haversack.store.database import Writer
 from haversack.store.search import IndexEntry, Weights
 
-WEIGHTS = Weights(title=2.0, content=1.0, tags=1.5, near=0.3)
+WEIGHTS = Weights(title=2.0, content=1.0, tags=1.5)
+_SPEAKER = pattern(r"\s*([^\W\d_][\w .'-]{0,38}?)\s*:\s")
+_WORD = pattern(r"[^\W_]+")
+_LONGEST_LABEL = 3
+
+
+def label(title: str, content: str) -> str:
+    """Who or what a text says it is from: a leading "Name:", else a short title; lower case, else empty."""
+    speaker = _SPEAKER.match(content)
+    words = _WORD.findall((speaker[1] if speaker else title).lower())
+    return " ".join(words) if 0 < len(words) <= _LONGEST_LABEL else ""
+
+
+def asks(content: str) -> int:
+    """2 when a text ends by asking, 1 when it asks somewhere, else 0."""
+    return 2 if content.rstrip().endswith(("?", "？")) else int("?" in content or "？" in content)
 
 
 def index(tx: Writer, identifier: int) -> None:

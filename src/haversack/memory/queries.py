@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from haversack.memory.inflections import forms, stems
 from haversack.memory.stemming import prefix_choices, stem
 from haversack.memory.words import (
     UNSPACED_RUN,
@@ -29,6 +30,8 @@ Kind = Literal["word", "phrase", "prefix", "identifier"]
 Mode = Literal["any", "all"]
 
 MOST_TERMS = 64
+PART_WEIGHT = 0.5
+"""What a part of an identifier is worth beside the whole of it."""
 
 # A longer path is searched as separate words, a longer run of Chinese in slices.
 _MOST_PARTS = 16
@@ -71,6 +74,42 @@ class Query:
     terms: tuple[Term, ...]
 
 
+@record
+class Sought:
+    """One thing to look for on its own: stems the index holds, or an expression where stems will not do."""
+
+    expression: str
+    stems: tuple[str, ...] = ()
+    weight: float = 1.0
+
+
+def sought(query: Query) -> tuple[Sought, ...]:
+    """What a query looks for, word by word; the parts of an identifier count less than the whole of it."""
+    found: dict[str, Sought] = {}
+    for term in query.terms:
+        for each in _sought_in(term):
+            found.setdefault(each.expression, each)
+    return tuple(found.values())
+
+
+def _sought_in(term: Term) -> Iterator[Sought]:
+    if term.kind == "word" and len(term.tokens) == 1 and not _is_lone(term.tokens[0]):
+        yield Sought(term_expression(term), stems(fold(term.tokens[0])))
+        return
+    if term.kind != "identifier":
+        yield Sought(term_expression(term))
+        return
+    yield Sought(f"({' OR '.join(dict.fromkeys((_quote(_whole(term)), _quote(term.tokens))))})")
+    for token in dict.fromkeys(term.tokens):
+        if _is_telling(token):
+            yield Sought(_quote([token]), () if _is_lone(token) else stems(fold(token)), PART_WEIGHT)
+
+
+def spoken_words(text: str) -> list[str]:
+    """Every word of a query in lower case, stop words too."""
+    return [piece.lower() for piece in words_in(normalise(text))]
+
+
 def parse_query(text: str) -> Query:
     """The terms of a query, each once, in the order typed; any text at all is a query.
 
@@ -86,12 +125,12 @@ def parse_query(text: str) -> Query:
         terms.extend(_phrase_terms(quoted[1]))
         end = quoted.end()
     outside.append(plain[end:])
-    counts = Counter(terms)
+    counted = [(term, 1) for term in terms]
     for chunk, count in Counter(" ".join(outside).translate(_NOT_IN_QUERY).split()).items():
-        for term in _chunk_terms(chunk):
-            counts[term] += count
-    distinct = _without_repeats(counts)
-    return Query(_at_most(MOST_TERMS, {t: n for t, n in distinct.items() if not _is_noise(t)} or distinct))
+        counted.extend((term, count) for term in _chunk_terms(chunk))
+    distinct = _without_repeats(counted)
+    telling = [(term, count) for term, count in distinct if not _is_noise(term)]
+    return Query(_at_most(MOST_TERMS, telling or distinct))
 
 
 def match_expression(query: Query, *, mode: Mode = "any") -> str:
@@ -114,6 +153,9 @@ def term_expression(term: Term, *, mode: Mode = "any") -> str:
     if term.kind == "prefix":
         return _prefix_expression(term)
     phrase = _quote(term.tokens)
+    if term.kind == "word":
+        spellings = forms(fold(term.tokens[0]))
+        return f"({' OR '.join(_quote([each]) for each in spellings)})" if len(spellings) > 1 else phrase
     if term.kind != "identifier":
         return phrase
     choices = [_quote(_whole(term)), phrase]
@@ -143,9 +185,12 @@ def _whole(term: Term) -> list[str]:
 
 def _quote(tokens: Iterable[str]) -> str:
     tokens = list(tokens)
-    # A lone character of an unspaced script begins a pair in the index, so it is asked for as a prefix.
-    lone = len(tokens[-1]) == 1 and UNSPACED_RUN.match(tokens[-1])
-    return f'"{" ".join(tokens)}"{"*" if lone else ""}'
+    return f'"{" ".join(tokens)}"{"*" if _is_lone(tokens[-1]) else ""}'
+
+
+def _is_lone(token: str) -> bool:
+    """Whether a token is one character of an unspaced script: it begins a pair in the index, so it is a prefix."""
+    return len(token) == 1 and UNSPACED_RUN.match(token) is not None
 
 
 def _is_telling(part: str) -> bool:
@@ -162,23 +207,25 @@ def _is_noise(term: Term) -> bool:
     return all(token in STOP_WORDS for token in term.tokens)
 
 
-def _without_repeats(counts: dict[Term, int]) -> dict[Term, int]:
+def _without_repeats(counted: list[tuple[Term, int]]) -> list[tuple[Term, int]]:
     """Terms the index cannot tell apart as the first of them, with how often they occur together."""
-    first: dict[tuple[object, ...], Term] = {}
-    together: dict[Term, int] = {}
-    for term, count in counts.items():
-        stems = tuple(stem(fold(token)) for token in term.tokens)
-        kept = first.setdefault((term.kind == "prefix", term.required, *stems), term)
-        together[kept] = together.get(kept, 0) + count
-    return together
+    together: dict[tuple[object, ...], tuple[Term, int]] = {}
+    for term, count in counted:
+        key = (term.kind == "prefix", term.required, *[stem(fold(token)) for token in term.tokens])
+        first, before = together.get(key, (term, 0))
+        together[key] = (first, before + count)
+    return list(together.values())
 
 
-def _at_most(limit: int, counts: dict[Term, int]) -> tuple[Term, ...]:
-    if len(counts) <= limit:
-        return tuple(counts)
-    by_worth = sorted(counts, key=lambda term: (not term.required, -counts[term], -len(term.text)))
-    kept = set(by_worth[:limit])
-    return tuple(term for term in counts if term in kept)
+def _at_most(limit: int, counted: list[tuple[Term, int]]) -> tuple[Term, ...]:
+    if len(counted) > limit:
+        ranked = sorted(range(len(counted)), key=lambda place: _worth(*counted[place]), reverse=True)
+        counted = [counted[place] for place in sorted(ranked[:limit])]
+    return tuple(term for term, _ in counted)
+
+
+def _worth(term: Term, count: int) -> tuple[bool, int, int]:
+    return term.required, count, len(term.text)
 
 
 def _phrase_terms(quoted: str) -> Iterator[Term]:

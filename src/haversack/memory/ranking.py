@@ -1,8 +1,10 @@
 """Ranking: relevance leads; everything else may only reorder near-equals."""
 
+from collections.abc import Mapping
 from math import exp
 
-from haversack.memory.queries import Query
+from haversack.memory.periods import Period, nearness
+from haversack.store.postings import SESSION_BITS, Placed
 from haversack.store.records import Observation
 from haversack.values import record
 
@@ -12,10 +14,32 @@ _VERIFIED = {"verified": 1.0, "unverified": 0.5, "disputed": 0.0, "outdated": 0.
 # The shares of what may reorder near-equals; together they move a score by no more than a tenth.
 RECENCY, IMPORTANCE, VERIFICATION, ACCESS, LINKS = 0.03, 0.03, 0.02, 0.01, 0.01
 
+# What a row earns beside its words: who it is from, when it was written, its part in a conversation.
+NAMED = 1.2
+WRITTEN_THEN = {"day": 6.0, "period": 3.0, "month": 1.5, "": 0.0}
+ENDS_ASKING, ANSWERS, OPENS = -0.9, 0.7, 1.4
+
+
+@record
+class Asked:
+    """What of a query is not about words: the words as spoken, for names, and the dates it names."""
+
+    spoken: frozenset[str]
+    periods: tuple[Period, ...]
+
+
+@record
+class Scored:
+    """A candidate with its score, and the parts the score is made of."""
+
+    row: Placed
+    score: float
+    parts: tuple[tuple[str, float], ...]
+
 
 @record
 class Hit:
-    """A match with its score, and the parts the score is made of."""
+    """A match as it is shown: the observation, its score, and the parts of the score."""
 
     observation: Observation
     score: float
@@ -23,31 +47,47 @@ class Hit:
 
 
 def rank(
-    query: Query,
-    scored: list[tuple[int, float]],
-    held: dict[int, Observation],
-    degrees: dict[int, int],
+    rows: list[Placed],
+    relevance: Mapping[int, float],
+    asked: Asked,
+    conversations: frozenset[int],
+    degrees: Mapping[int, int],
     *,
     now: int,
-) -> list[Hit]:
-    """Matches in their final order; ties go to the more recent."""
-    hits = [
-        _hit(held[identifier], relevance, degrees.get(identifier, 0), now)
-        for identifier, relevance in scored
-        if identifier in held
-    ]
-    return sorted(hits, key=lambda hit: (-hit.score, -hit.observation.position))
+) -> list[Scored]:
+    """Candidates in their final order; ties go to the more recent."""
+    named = {row.label for row in rows if row.label and asked.spoken.issuperset(row.label.split())}
+    # A question that names two people asks about both, so neither is preferred.
+    label = named.pop() if len(named) == 1 else None
+    scored = []
+    for row in rows:
+        hints = WRITTEN_THEN[nearness(row.created_at, asked.periods)] if asked.periods else 0.0
+        if label is not None and row.label == label:
+            hints += NAMED
+        if row.place >> SESSION_BITS in conversations:
+            hints += _part_in_conversation(row)
+        scored.append(_scored(row, relevance[row.place], hints, degrees.get(row.id, 0), now))
+    return sorted(scored, key=lambda each: (-each.score, -each.row.position))
 
 
-def _hit(observation: Observation, relevance: float, links: int, now: int) -> Hit:
-    age = max(0, now - observation.updated_at) / MONTH
+def _part_in_conversation(row: Placed) -> float:
+    """Answers and opening news are worth more than questions."""
+    hint = ENDS_ASKING if row.asks == 2 else 0.0
+    if row.asks_before is None:
+        return hint + OPENS
+    return hint + ANSWERS if row.asks_before else hint
+
+
+def _scored(row: Placed, relevance: float, hints: float, links: int, now: int) -> Scored:
+    age = max(0, now - row.updated_at) / MONTH
     parts = (
         ("relevance", relevance),
+        ("hints", hints),
         ("recency", RECENCY * exp(-age)),
-        ("importance", IMPORTANCE * observation.importance),
-        ("verification", VERIFICATION * _VERIFIED[observation.verification]),
-        ("access", ACCESS * min(observation.access_count, 10) / 10),
+        ("importance", IMPORTANCE * row.importance),
+        ("verification", VERIFICATION * _VERIFIED[row.verification]),
+        ("access", ACCESS * min(row.access_count, 10) / 10),
         ("links", LINKS * min(links, 5) / 5),
     )
-    boost = 1 + sum(value for _, value in parts[1:])
-    return Hit(observation, relevance * boost, parts)
+    boost = 1 + sum(amount for _, amount in parts[2:])
+    return Scored(row, max(relevance + hints, 0.0) * boost, parts)

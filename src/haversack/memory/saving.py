@@ -157,6 +157,8 @@ def _place(tx: Writer, memory: Memory, draft: Draft, fingerprint: str) -> Saved:
             content_hash=fingerprint,
             bytes=utf8_length(draft.content),
             units=count_tokens(draft.content),
+            label=indexing.label(draft.title, draft.content),
+            asks=indexing.asks(draft.content),
             created_at=now,
         ),
     )
@@ -179,6 +181,8 @@ def _new_text(tx: Writer, held: Observation, draft: Draft, fingerprint: str, now
             "content_hash": fingerprint,
             "bytes": utf8_length(draft.content),
             "units": count_tokens(draft.content),
+            "label": indexing.label(draft.title, draft.content),
+            "asks": indexing.asks(draft.content),
             "revision_count": revision,
             "updated_at": now,
             "last_seen_at": now,

@@ -37,7 +37,7 @@ _SHORTEST = 15
 
 def _token(name: str, body: str, *markers: str) -> _Shape:
     # No pattern can begin inside a run of letters and digits, which also keeps each one linear.
-    return _Shape(name, markers, pattern(rf"(?<![A-Za-z0-9_])(?:{body})(?![A-Za-z0-9])"))
+    return _Shape(name, markers, pattern(rf"(?<![A-Za-z0-9_])(?:{body})(?![A-Za-z0-9])", re.ASCII))
 
 
 _SHAPES = (
@@ -78,15 +78,15 @@ _SHAPES = (
     _token("vault-token", r"hv[bs]\.[\w-]{24,}", "hvs.", "hvb."),
     _token("groq-key", r"gsk_[A-Za-z0-9]{32,}", "gsk_"),
     _token("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}", "AGE-SECRET"),
-    _Shape("telegram-token", (":AA",), pattern(r"(?<![0-9])[0-9]{8,10}:AA[\w-]{32,34}(?![\w-])")),
+    _Shape("telegram-token", (":AA",), pattern(r"(?<![0-9])[0-9]{8,10}:AA[\w-]{32,34}(?![\w-])", re.ASCII)),
     # A token of three parts is signed, one of five encrypted; both begin with a JSON object in base64.
     _Shape("jwt", ("eyJ",), pattern(r"(?<![\w-])eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*){1,3}", re.ASCII)),
     _Shape(
         "slack-webhook",
         ("hooks.slack.com",),
-        pattern(r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{16,})"),
+        pattern(r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{16,})", re.ASCII),
     ),
-    _Shape("discord-webhook", ("/api/webhooks/",), pattern(r"/api/webhooks/[0-9]+/([\w-]{32,})")),
+    _Shape("discord-webhook", ("/api/webhooks/",), pattern(r"/api/webhooks/[0-9]+/([\w-]{32,})", re.ASCII)),
     _Shape(
         "azure-key",
         ("AccountKey", "accountkey", "SharedAccess", "sharedaccess"),

@@ -162,7 +162,8 @@ def _offsets(text: str) -> list[int]:
 
 @lru_cache(maxsize=16)
 def _needles_of(query: Query) -> tuple[_Needle, ...]:
-    return tuple(dict.fromkeys(needle for term in query.terms for needle in _needles(term)))
+    needles = (needle for term in query.terms for needle in _needles(term) if needle.start)
+    return tuple(dict.fromkeys(needles))
 
 
 def _needles(term: Term) -> Iterator[_Needle]:

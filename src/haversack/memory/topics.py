@@ -31,7 +31,7 @@ _DEFAULT_FAMILY = "topic"
 _TELLING: dict[str, frozenset[str]] = {
     "bug": frozenset({"bug", "bugfix", "crash", "error", "fix", "hotfix", "panic", "regress"}),
     "decision": frozenset({"adopt", "adr", "choos", "chose", "chosen", "decid", "decis"}),
-    "architecture": frozenset({"architectur", "boundari", "design", "layer", "schema"}),
+    "architecture": frozenset({"architectur", "boundari", "design", "schema"}),
     "config": frozenset({"config", "configur", "deploy", "set", "setup"}),
     "pattern": frozenset({"convent", "idiom", "pattern"}),
     "procedure": frozenset({"howto", "playbook", "procedur", "runbook"}),

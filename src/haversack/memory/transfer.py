@@ -167,4 +167,9 @@ def _texts(observation: Observation) -> tuple[object, ...]:
 def _new(found: Observation) -> NewObservation:
     held = asdict(found)
     shared = {name: held[name] for name in fields(NewObservation) if name in held}
-    return NewObservation(**shared, project_key=project_key(found.project))
+    return NewObservation(
+        **shared,
+        project_key=project_key(found.project),
+        label=indexing.label(found.title, found.content),
+        asks=indexing.asks(found.content),
+    )

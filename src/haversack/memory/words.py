@@ -28,8 +28,9 @@ _DECORATION = pattern(
     "[\u00ad\u0591-\u05bd\u05bf\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8"
     "\u06ea-\u06ed\u200b-\u200f\u20e3\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]+"
 )
-# Lone surrogates cannot be stored; private and unassigned planes are letters to SQLite and to nobody else.
-_NOT_TEXT = re.compile("[\ud800-\udfff\ue000-\uf8ff\U00040000-\U0010ffff]")
+_LONE_SURROGATE = pattern("[\ud800-\udfff]")
+# An accent that stands on no letter, as typed by itself, is a word to Python and none to SQLite.
+_LONE_ACCENT = pattern("(?<![^\\W_])(?<![\u0300-\u036f])[\u0300-\u036f]+")
 
 _ASCII_WORD = pattern(r"[A-Za-z0-9]+")
 # The look-ahead gives the last capital of a run to the word that follows it: HTTP Server, not HTTPS erver.
@@ -42,7 +43,7 @@ _MOST_PARTS = 12
 
 # Names that would lose their signs: each is found under a word of its own.
 _NAME = pattern(
-    r"(?<![^\W_])(?P<plus>[A-Za-z][A-Za-z0-9]{0,31})\+\+(?P<year>[0-9]{2}(?![^\W_]))?"
+    r"(?<![^\W_])(?P<plus>[A-Za-z][A-Za-z0-9]{0,31})\+\+(?P<year>[0-9]{2})?(?![^\W_])"
     r"|(?<![^\W_])(?P<sharp>[A-Za-z])\#(?![^\W\d_#])"
     r"|(?:\.NET|(?<![^\W_])\.[Nn]et)(?![^\W_])"
 )
@@ -64,27 +65,34 @@ def index_text(text: str) -> str:
         extras = [*_part_words_of_ascii(text), *_name_words(text)]
         return f"{text}\n{' '.join(extras)}" if extras else text
     plain = normalise(text)
+    signs = sorted(character for character in set(plain) if not _is_of_a_word(character))
+    named = _name_words(plain)
+    # SQLite knows the characters of 2012, and takes every later sign and emoji for a letter.
+    for sign in signs:
+        plain = plain.replace(sign, " ")
     spaced = UNSPACED_RUN.sub(_spaced_pairs, plain)
-    extras = [*_part_words(SPACED_WORD.findall(plain)), *_name_words(plain), *symbol_words(plain)]
+    symbols = (symbol_word(sign) for sign in signs if is_symbol(sign))
+    extras = [*_part_words(SPACED_WORD.findall(plain)), *named, *symbols]
     whole = f"{spaced}\n{' '.join(extras)}" if extras else spaced
-    # SQLite folds the case of fewer scripts than Python does.
+    # It also folds the case of fewer scripts than Python does.
     return whole.lower()
 
 
 def normalise(text: str) -> str:
-    """The text in compatibility form, without decorating marks and what is no text."""
+    """The text in compatibility form, without decorating marks and what cannot be stored."""
     if text.isascii():
         return text
     if not unicodedata.is_normalized("NFKC", text):
         text = unicodedata.normalize("NFKC", text)
-    return _NOT_TEXT.sub(" ", _DECORATION.sub("", text))
+    return _LONE_ACCENT.sub("", _LONE_SURROGATE.sub(" ", _DECORATION.sub("", text)))
 
 
 def words_in(text: str) -> list[str]:
     """The words the index would make of a text; vowel signs belong to the letters they stand on."""
     if text.isascii():
         return _ASCII_WORD.findall(text)
-    return "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text).split()
+    spaced = "".join(c if c.isalnum() or (c > "\x7f" and _is_of_a_word(c)) else " " for c in text)
+    return spaced.split()
 
 
 def parts_of(word: str) -> tuple[str, ...]:
@@ -149,6 +157,14 @@ def _fold_character(character: str) -> str:
     if bare[0].isascii() and all(unicodedata.combining(mark) for mark in bare[1:]):
         return bare[0]
     return lowered if len(lowered) == 1 else character
+
+
+def _is_of_a_word(character: str) -> bool:
+    """Whether a character belongs to a word, or is an ASCII sign, which everyone agrees on."""
+    if character < "\x80" or character.isalnum() or unicodedata.category(character)[0] == "M":
+        return True
+    # Han characters newer than this Python.
+    return UNSPACED_RUN.match(character) is not None
 
 
 def _spaced_pairs(match: re.Match[str]) -> str:

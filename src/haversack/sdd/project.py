@@ -207,7 +207,7 @@ def _refuse_orphans(folder: Folder) -> None:
     if orphans:
         raise DamagedFile(
             f"{folder.shown()} holds {', '.join(orphans)} but no {STATE_FILE}",
-            hint="restore it from version control, or let `haversack doctor --mend` rebuild it from the artifacts",
+            hint="restore it from version control, or let `haversack sdd doctor --mend` rebuild it from the artifacts",
         )
 
 

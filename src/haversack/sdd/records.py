@@ -174,5 +174,5 @@ def _state(name: str, record: object) -> StageState:
 def _damaged(shown: str, reason: Exception) -> DamagedFile:
     return DamagedFile(
         f"{shown} cannot be understood ({reason}) and was left as it is",
-        hint="restore it from version control, or let `haversack doctor` rebuild it from the artifacts",
+        hint="restore it from version control, or let `haversack sdd doctor --mend` rebuild it from the artifacts",
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 from haversack.store.database import Reader, Row, Value, Writer
 from haversack.store.filters import where
+from haversack.store.postings import SESSION_BITS
 from haversack.store.records import Filters, Observation, Revision
 from haversack.values import record
 
@@ -20,7 +21,10 @@ _SELECT = f"SELECT {', '.join('o.' + name.strip() for name in _COLUMNS.split(','
 
 @record
 class NewObservation:
-    """What is needed to insert an observation; the store gives id and position."""
+    """What is needed to insert an observation; the store gives id, position and place.
+
+    `label` says who or what it is from; `asks` is 2 for a text that ends by asking, 1 for one that asks at all.
+    """
 
     uid: str
     session_id: str
@@ -41,6 +45,8 @@ class NewObservation:
     content_hash: str
     bytes: int
     units: int
+    label: str
+    asks: int
     created_at: int
 
 
@@ -56,23 +62,25 @@ def _split(tags: str) -> tuple[str, ...]:
 
 
 def insert(tx: Writer, new: NewObservation) -> int:
-    """Add an observation at the end of the recency order and return its id."""
+    """Add an observation at the end of its session and of the recency order, and return its id."""
+    number, turns = tx.rows("SELECT number, turns FROM sessions WHERE id = ?", (new.session_id,))[0]
+    tx.run("UPDATE sessions SET turns = turns + 1, asking = asking + ? WHERE number = ?", (int(new.asks > 0), number))
     identifier = tx.insert(
         """
         INSERT INTO observations (
-            uid, position, session_id, kind, title, content, tags, importance, tool_name, project, project_key, scope,
-            topic_key, namespace, status, verification, pinned, content_hash, bytes, units, revision_count,
-            duplicate_count, access_count, created_at, updated_at, last_seen_at
+            position, uid, place, label, asks, session_id, kind, title, content, tags, importance, tool_name,
+            project, project_key, scope, topic_key, namespace, status, verification, pinned, content_hash, bytes,
+            units, revision_count, duplicate_count, access_count, created_at, updated_at, last_seen_at
         ) VALUES (
-            ?, (SELECT coalesce(max(position), 0) + 1 FROM observations),
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?
+            (SELECT coalesce(max(position), 0) + 1 FROM observations),
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?
         )
         """,
         (
-            new.uid, new.session_id, new.kind, new.title, new.content, "\n".join(new.tags), new.importance,
-            new.tool_name, new.project, new.project_key, new.scope, new.topic_key, new.namespace, new.status,
-            new.verification, int(new.pinned), new.content_hash, new.bytes, new.units, new.created_at,
-            new.created_at, new.created_at,
+            new.uid, (number << SESSION_BITS) + turns + 1, new.label, new.asks, new.session_id, new.kind, new.title,
+            new.content, "\n".join(new.tags), new.importance, new.tool_name, new.project, new.project_key, new.scope,
+            new.topic_key, new.namespace, new.status, new.verification, int(new.pinned), new.content_hash, new.bytes,
+            new.units, new.created_at, new.created_at, new.created_at,
         ),
     )  # fmt: skip
     _tag(tx, identifier, new.tags)

@@ -11,21 +11,27 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
     CREATE TABLE sessions (
-        id TEXT PRIMARY KEY,
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
         project TEXT NOT NULL,
         project_key TEXT NOT NULL,
         namespace TEXT NOT NULL,
         directory TEXT NOT NULL,
         started_at INTEGER NOT NULL,
         ended_at INTEGER,
-        summary TEXT NOT NULL
-    ) WITHOUT ROWID;
+        summary TEXT NOT NULL,
+        turns INTEGER NOT NULL,
+        asking INTEGER NOT NULL
+    );
     CREATE INDEX sessions_by_project ON sessions (project_key, started_at);
 
     CREATE TABLE observations (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         uid TEXT NOT NULL UNIQUE,
         position INTEGER NOT NULL UNIQUE,
+        place INTEGER NOT NULL UNIQUE,
+        label TEXT NOT NULL,
+        asks INTEGER NOT NULL,
         session_id TEXT NOT NULL REFERENCES sessions (id),
         kind TEXT NOT NULL,
         title TEXT NOT NULL,
@@ -58,6 +64,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX observations_by_hash ON observations (content_hash) WHERE deleted_at IS NULL;
     CREATE INDEX observations_by_session ON observations (session_id, position);
     CREATE INDEX observations_by_project ON observations (project_key, position);
+    CREATE INDEX observations_not_current ON observations (id) WHERE status NOT IN ('active', 'pending');
     CREATE INDEX observations_pinned ON observations (position) WHERE pinned = 1 AND deleted_at IS NULL;
 
     CREATE TABLE tags (
@@ -104,7 +111,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX relations_by_target ON relations (to_id);
 
     CREATE VIRTUAL TABLE search_index USING fts5 (
-        title, content, tags, near,
+        title, content, tags,
         content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
     );
 
@@ -202,7 +209,9 @@ def migrate(connection: apsw.Connection) -> None:
             connection.execute(MIGRATIONS[number])
         if found == 0:
             # Continuation keys are derived with it, so that they cannot be guessed from the text they stand for.
-            connection.execute("INSERT INTO meta VALUES ('salt', ?)", (os.urandom(16).hex(),))
+            # Nobody else can reach a store in memory, and there the same history should give the same keys.
+            salt = os.urandom(16).hex() if connection.filename else "in memory"
+            connection.execute("INSERT INTO meta VALUES ('salt', ?)", (salt,))
         connection.execute(f"PRAGMA user_version = {VERSION}")
     except BaseException:
         connection.execute("ROLLBACK")

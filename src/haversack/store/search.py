@@ -5,6 +5,9 @@ from haversack.store.filters import where
 from haversack.store.records import Filters
 from haversack.values import record
 
+EVERY_CURRENT = Filters(statuses=("active", "pending"))
+"""What a search asks for when nothing narrows it."""
+
 
 @record
 class IndexEntry:
@@ -13,7 +16,6 @@ class IndexEntry:
     title: str
     content: str
     tags: str
-    near: str = ""
 
 
 @record
@@ -23,15 +25,14 @@ class Weights:
     title: float
     content: float
     tags: float
-    near: float
 
 
 def put(tx: Writer, identifier: int, entry: IndexEntry) -> None:
     """Index an observation, in place of what was indexed for it before."""
     remove(tx, identifier)
     tx.run(
-        "INSERT INTO search_index (rowid, title, content, tags, near) VALUES (?, ?, ?, ?, ?)",
-        (identifier, entry.title, entry.content, entry.tags, entry.near),
+        "INSERT INTO search_index (rowid, title, content, tags) VALUES (?, ?, ?, ?)",
+        (identifier, entry.title, entry.content, entry.tags),
     )
 
 
@@ -45,27 +46,36 @@ def clear(tx: Writer) -> None:
     tx.run("DELETE FROM search_index")
 
 
-def search(tx: Reader, match: str, filters: Filters, weights: Weights, limit: int) -> list[tuple[int, float]]:
-    """The best matches first, as (id, score); a larger score is better."""
+def search(tx: Reader, match: str, filters: Filters, weights: Weights, limit: int) -> list[tuple[int, int, float]]:
+    """The best matches first, as (id, place, score); a larger score is better."""
     condition, values = where(filters)
     rows = tx.rows(
-        "SELECT search_index.rowid, -bm25(search_index, ?, ?, ?, ?) AS score"
+        "SELECT o.id, o.place, -bm25(search_index, ?, ?, ?) AS score"
         " FROM search_index JOIN observations o ON o.id = search_index.rowid"
-        f" WHERE search_index MATCH ? AND {condition} ORDER BY score DESC, search_index.rowid DESC LIMIT ?",
-        (weights.title, weights.content, weights.tags, weights.near, match, *values, limit),
+        f" WHERE search_index MATCH ? AND {condition} ORDER BY score DESC, o.id DESC LIMIT ?",
+        (weights.title, weights.content, weights.tags, match, *values, limit),
     )
-    return [(row[0], row[1]) for row in rows]
+    return [(row[0], row[1], row[2]) for row in rows]
 
 
 def count_search_results(tx: Reader, match: str, filters: Filters) -> int:
-    """How many observations match, under the same WHERE as `search`."""
+    """How many observations match, under the same conditions as `search`."""
+    if filters == EVERY_CURRENT:
+        # The index holds no deleted rows, so only those of another status must be taken off: far fewer look-ups.
+        total: int = tx.value("SELECT count(*) FROM search_index WHERE search_index MATCH ?", (match,))
+        others: int = tx.value(
+            "SELECT count(*) FROM search_index WHERE search_index MATCH ? AND rowid IN"
+            " (SELECT id FROM observations WHERE status NOT IN ('active', 'pending'))",
+            (match,),
+        )
+        return total - others
     condition, values = where(filters)
-    total: int = tx.value(
+    counted: int = tx.value(
         "SELECT count(*) FROM search_index JOIN observations o ON o.id = search_index.rowid"
         f" WHERE search_index MATCH ? AND {condition}",
         (match, *values),
     )
-    return total
+    return counted
 
 
 def matches_below(tx: Reader, match: str, filters: Filters, limit: int, *, below: int) -> list[int]:

@@ -16,7 +16,8 @@ def get(tx: Reader, identifier: str) -> Session | None:
 def add(tx: Writer, session: Session, project_key: str) -> bool:
     """Add a session unless its id is taken; says whether it was added."""
     changed = tx.run(
-        "INSERT OR IGNORE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO sessions (id, project, project_key, namespace, directory, started_at, ended_at, summary,"
+        " turns, asking) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
         (
             session.id, session.project, project_key, session.namespace, session.directory, session.started_at,
             session.ended_at, session.summary,

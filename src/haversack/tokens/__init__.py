@@ -11,6 +11,7 @@ from haversack.tokens.profiles import (
     count_tokens,
     estimate_tokens,
     profile_named,
+    profile_names,
     utf8_length,
 )
 
@@ -34,6 +35,7 @@ __all__ = [
     "pack_auto",
     "parse_max_tokens",
     "profile_named",
+    "profile_names",
     "token_footer",
     "utf8_length",
 ]

@@ -7,7 +7,7 @@ from haversack.tokens import words
 from haversack.tokens.vocabulary import ABSENT, Vocabulary, open_vocabulary
 from haversack.tokens.words import starts_cleanly
 
-__all__ = ["count", "starts_cleanly"]
+__all__ = ["Counter", "count", "starts_cleanly"]
 
 _RANKS_KEPT = 1 << 16
 _PIECES_KEPT = 1 << 16
@@ -15,38 +15,47 @@ _LONGEST_PIECE_KEPT = 64  # characters; longer ones seldom come twice
 
 
 def count(text: str) -> int:
-    """The tokens of `text`; what looks like a special token counts as ordinary text.
-
-    Halves of a surrogate pair that stand together count as their character, lone ones as U+FFFD.
-    """
-    try:
-        return _counter().count(text)
-    except UnicodeEncodeError:
-        return _counter().count(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    """The tokens of `text`; what looks like a special token counts as ordinary text."""
+    return _counter().count(text)
 
 
-class _Counter(dict[str, int]):
-    """Token counts by piece, each counted when first met."""
+def whole_characters(text: str) -> str:
+    """`text` as it can be encoded: halves of a character that stand together joined, lone ones as U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Counter(dict[str, int]):
+    """Costs by piece, each found when first met; here every token costs one."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._rank = vocabulary.rank
-        self._ranks = _Ranks(vocabulary)
+        self.rank = vocabulary.rank
+        self.ranks = _Ranks(vocabulary)
         self._representatives = words.Representatives(vocabulary)
 
     def count(self, text: str) -> int:
-        tokens = 0
+        """What `text` costs in all."""
+        try:
+            return self._sum(text)
+        except UnicodeEncodeError:
+            return self._sum(whole_characters(text))
+
+    def cost(self, piece: bytes) -> int:
+        """What one piece costs."""
+        return len(merge(piece, self.ranks)) if self.rank(piece) == ABSENT else 1
+
+    def _sum(self, text: str) -> int:
+        total = 0
         for block in words.blocks(text):
-            tokens += sum(map(self.__getitem__, words.split(block, self._representatives)))
-        return tokens
+            total += sum(map(self.__getitem__, words.split(block, self._representatives)))
+        return total
 
     def __missing__(self, piece: str) -> int:
-        token = piece.encode()
-        tokens = _merge(token, self._ranks) if self._rank(token) == ABSENT else 1
+        cost = self.cost(piece.encode())
         if len(piece) <= _LONGEST_PIECE_KEPT:
             if len(self) >= _PIECES_KEPT:
                 self.clear()
-            self[piece] = tokens
-        return tokens
+            self[piece] = cost
+        return cost
 
 
 class _Ranks(dict[bytes, int]):
@@ -63,12 +72,12 @@ class _Ranks(dict[bytes, int]):
 
 
 @cache
-def _counter() -> _Counter:
-    return _Counter(open_vocabulary())
+def _counter() -> Counter:
+    return Counter(open_vocabulary())
 
 
-def _merge(piece: bytes, ranks: _Ranks) -> int:
-    """How many tokens are left when always the first pair of the lowest rank is merged, until none has one.
+def merge(piece: bytes, ranks: _Ranks) -> list[int]:
+    """Where the tokens end that are left when always the first pair of the lowest rank is merged, until none has one.
 
     Every token of this vocabulary is made of merges of lower rank, so a merge never brings up a pair that
     should have come before it: all pairs of one rank can be merged in one sweep, which keeps the time nearly
@@ -84,7 +93,6 @@ def _merge(piece: bytes, ranks: _Ranks) -> int:
         waiting.setdefault(rank, []).append(start)
     queue = list(waiting)
     heapify(queue)
-    parts = size
     while (rank := heappop(queue)) != ABSENT:
         for start in sorted(waiting.pop(rank)):
             if pairs[start] != rank:
@@ -93,7 +101,6 @@ def _merge(piece: bytes, ranks: _Ranks) -> int:
             end = ends[start] = ends[middle]
             previous[end] = start
             pairs[middle] = ABSENT
-            parts -= 1
             changed = [(start, ends[end])] if end < size else []
             if start:
                 changed.append((previous[start], end))
@@ -104,4 +111,11 @@ def _merge(piece: bytes, ranks: _Ranks) -> int:
                     waiting[new] = []
                     heappush(queue, new)
                 waiting[new].append(left)
-    return parts
+    return _bounds(ends)
+
+
+def _bounds(ends: list[int]) -> list[int]:
+    bounds = [ends[0]]
+    while bounds[-1] < len(ends):
+        bounds.append(ends[bounds[-1]])
+    return bounds

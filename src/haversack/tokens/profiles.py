@@ -4,7 +4,7 @@ A profile measures text in *units* that add up exactly over pieces that begin on
 into tokens. Packing adds units, so rounding happens once, on the whole reply.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
 from haversack.errors import InvalidArgument
 from haversack.values import record
@@ -56,28 +56,80 @@ def _o200k(text: str) -> int:
     return bpe.count(text)
 
 
-PROFILES: dict[str, Profile] = {
-    profile.name: profile
-    for profile in (
-        Profile(
-            "bytes4",
-            "UTF-8 bytes / 4: an estimate that needs no vocabulary",
-            exact=False,
-            measure=utf8_length,
-            denominator=4,
-        ),
-        Profile("o200k", "byte-pair counting with the o200k vocabulary", exact=True, measure=_o200k),
-        Profile(
-            "claude",
-            "o200k x 1.5: an upper bound, since recent Claude tokenizers are not public",
-            exact=False,
-            measure=_o200k,
-            numerator=3,
-            denominator=2,
-            rounds_up=True,
-        ),
-    )
+_BUNDLED = (
+    Profile(
+        "bytes4",
+        "UTF-8 bytes / 4: an estimate that needs no vocabulary",
+        exact=False,
+        measure=utf8_length,
+        denominator=4,
+    ),
+    Profile("o200k", "byte-pair counting with the o200k vocabulary", exact=True, measure=_o200k),
+    Profile(
+        "claude",
+        "o200k x 1.5: an upper bound, since recent Claude tokenizers are not public",
+        exact=False,
+        measure=_o200k,
+        numerator=3,
+        denominator=2,
+        rounds_up=True,
+    ),
+)
+_MODELS = {
+    "cl100k": "GPT-4 and GPT-3.5",
+    "llama3": "Llama 3 to 3.3",
+    "qwen": "Qwen 2 and 3",
+    "deepseek": "DeepSeek V3 and R1",
+    "mistral": "Mistral NeMo, Large 2 and later",
 }
+
+
+class _Profiles(Mapping[str, Profile]):
+    """Profiles by name; one of another model is decided when first asked for, so that listing them loads nothing."""
+
+    def __init__(self) -> None:
+        self._decided = {profile.name: profile for profile in _BUNDLED}
+
+    def __getitem__(self, name: str) -> Profile:
+        if name not in self._decided and name in _MODELS:
+            self._decided[name] = exact_profile(name) or estimated_profile(name)
+        return self._decided[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from profile_names()
+
+    def __len__(self) -> int:
+        return len(profile_names())
+
+
+def profile_names() -> tuple[str, ...]:
+    """Every profile there is, exact or not; nothing is loaded to tell."""
+    return (*(profile.name for profile in _BUNDLED), *_MODELS)
+
+
+def exact_profile(name: str) -> Profile | None:
+    """The profile of a model as its own tokenizer counts; None without the extra `exact`."""
+    from haversack.tokens import exact
+
+    measure = exact.measure_of(name)
+    return Profile(name, f"{_MODELS[name]}: its own vocabulary", exact=True, measure=measure) if measure else None
+
+
+def estimated_profile(name: str) -> Profile:
+    """The profile of a model as it is estimated from the tokens of o200k."""
+    from haversack.tokens import fitted
+
+    return Profile(
+        name,
+        f"{_MODELS[name]}: an estimate from o200k; haversack[exact] counts exactly",
+        exact=False,
+        measure=fitted.measure_of(name),
+        denominator=fitted.UNITS,
+        rounds_up=True,
+    )
+
+
+PROFILES: Mapping[str, Profile] = _Profiles()
 
 
 def profile_named(name: str) -> Profile:
@@ -85,7 +137,7 @@ def profile_named(name: str) -> Profile:
     try:
         return PROFILES[name]
     except KeyError:
-        known = ", ".join(sorted(PROFILES))
+        known = ", ".join(sorted(profile_names()))
         raise InvalidArgument(f"unknown token profile {name!r}", hint=f"known profiles: {known}") from None
 
 

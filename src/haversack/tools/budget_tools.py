@@ -72,7 +72,8 @@ def budget_reset(
         standing = app.ledger.reset(handle)
         message = f"reset account {standing.handle}: {_left(standing)}"
         return Done(message, {"account": _facts(standing)}, brief=message)
-    if not app.ledger.standing(handle).account.parent and handle == app.account:
+    held = app.ledger.standing(handle).account
+    if held.parent is None and held.handle == app.account:
         raise Conflict(
             f"{handle} is the account this process needs", hint="without close it is emptied; only leases end"
         )

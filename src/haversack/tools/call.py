@@ -9,14 +9,14 @@ from haversack.tokens import Budget
 from haversack.tools.declaring import Tool
 from haversack.tools.fitting import Remainder, Reply, fit, fit_document
 from haversack.tools.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
+from haversack.tools.recording import Trail
 from haversack.tools.registry import find
 from haversack.tools.result import LEVELS, Document, Done, Outcome
 from haversack.tools.validating import validate
 from haversack.values import record
-from haversack.worklog.ledger import Standing
 
 if TYPE_CHECKING:
-    from haversack.tools.recording import Trail
+    from haversack.worklog.ledger import Standing
 
 
 @record
@@ -37,12 +37,12 @@ def call(app: App, name: str, arguments: Mapping[str, object], options: Options 
         return _answer(app, tool, arguments, options, standing)
     except HaversackError as error:
         if standing is not None:
-            _trail(app, tool, arguments).write_failure(standing.handle, error)
+            Trail(app, tool.name, arguments).write_failure(standing.handle, error)
         raise
 
 
 def _answer(
-    app: App, tool: Tool, arguments: Mapping[str, object], options: Options, standing: Standing | None
+    app: App, tool: Tool, arguments: Mapping[str, object], options: Options, standing: "Standing | None"
 ) -> Reply:
     values = validate(tool, arguments)
     as_json = values.pop("format") == "json"
@@ -51,16 +51,16 @@ def _answer(
     budget = Budget(asked or app.ledger.allocation(standing, tool.name, tool.default_tokens), app.profile)
     notes = _notes(standing, asked)
     layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=options.footer, notes=notes)
-    outcome = tool.function(app, **values)
+    outcome = tool.run(app, level, values)
     while True:
         # Only when another process takes a key between fitting and writing is there a second round.
-        trail = _trail(app, tool, arguments)
+        trail = Trail(app, tool.name, arguments)
         reply = _fitted(outcome, budget, level, layout, trail)
         if trail.write(standing.handle if standing else "", outcome, reply):
             return reply
 
 
-def _in_force(app: App, tool: Tool) -> Standing | None:
+def _in_force(app: App, tool: Tool) -> "Standing | None":
     """How the account in force stands; None where calls are not debited."""
     if not app.account:
         return None
@@ -73,20 +73,14 @@ def _in_force(app: App, tool: Tool) -> Standing | None:
         raise
 
 
-def _notes(standing: Standing | None, asked: int | None) -> Notes:
+def _notes(standing: "Standing | None", asked: int | None) -> Notes:
     if standing is None:
         return NO_NOTES
     # A caller that names a budget gets the same bytes for the same question, however the account stands.
     return Notes(standing.alert, standing.spendable if asked is None else None)
 
 
-def _trail(app: App, tool: Tool, arguments: Mapping[str, object]) -> "Trail":
-    from haversack.tools.recording import Trail  # it brings `more`, which is declared after the other tools
-
-    return Trail(app, tool.name, arguments)
-
-
-def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, trail: "Trail") -> Reply:
+def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, trail: Trail) -> Reply:
     if isinstance(outcome, Done):
         return _message(outcome, budget, layout)
     stashed_level = LEVELS[0] if level == "auto" else level

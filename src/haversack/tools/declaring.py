@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, get_args, get_origin
 
+from haversack.app import App
 from haversack.errors import InvalidArgument, UnknownTool
 from haversack.tools.result import Outcome
 from haversack.values import record
@@ -85,6 +86,12 @@ class Tool:
     def about(self) -> str:
         """The first paragraph of the docstring, on one line."""
         return " ".join((self.function.__doc__ or "").strip().split("\n\n")[0].split())
+
+    def run(self, app: App, level: str, values: Mapping[str, Any]) -> Outcome:
+        """The function's answer; a function with a second positional parameter is told the detail level."""
+        if self.function.__code__.co_argcount > 1:
+            return self.function(app, level, **values)
+        return self.function(app, **values)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -7,12 +7,15 @@ from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack, pack_auto
 from haversack.tokens.footers import SHORT_FORM_BELOW
 from haversack.tools.layouts import Frame, JsonLayout, Layout, Piece, TextLayout
-from haversack.tools.result import LEVELS, Block, Document, Facts, Rest, Result
+from haversack.tools.result import LEVELS, NO_FACTS, Block, Document, Facts, Rest, Result
 from haversack.values import record, replace
 
 # A key is at most six characters and digits between letters keep them apart: no key costs more than this one.
 _DEAREST_KEY = "7q7x7z"
-_WORTH = {"summary": 0.35, "standard": 0.75, "full": 1.0}
+WORTH = {"summary": 0.35, "standard": 0.75, "full": 1.0}
+"""What the renderings of a block are worth beside each other."""
+# More than all other blocks together, so that a mixture begins with what the call is about.
+_FIRST = 1e6
 # At these budgets the footer itself grows, by its long form or by a digit.
 _STEPS = (SHORT_FORM_BELOW, *(10**digits for digits in range(2, 10)))
 
@@ -43,7 +46,8 @@ Stasher = Callable[[Remainder], str]
 
 def fit(result: Result, budget: Budget, level: str, layout: Layout, stash: Stasher) -> Reply:
     """The best of a result within the budget, in rank order; what is left out is stashed and priced."""
-    return _Fitting(result, budget, level, layout, stash).reply()
+    fitting = _Fitting(result, budget, level, layout, stash)
+    return fitting.reply() or fitting.bare_reply()
 
 
 class _Fitting:
@@ -52,6 +56,7 @@ class _Fitting:
     def __init__(self, result: Result, budget: Budget, level: str, layout: Layout, stash: Stasher) -> None:
         self.result, self.budget, self.level, self.layout, self.stash = result, budget, level, layout, stash
         self.measure = budget.profile.measure
+        self.frame = Frame(0, budget.tokens, 0, False, None)
         # First things first: what the call is about leads the ranking.
         remembering = [_remembering(block) for block in result.blocks]
         self.blocks = sorted(remembering, key=lambda block: not block.required)
@@ -69,7 +74,8 @@ class _Fitting:
         self.cheapest = {id(block): costs[0] for block, costs in zip(self.blocks, self.costs, strict=True)}
         self.headings = {block.section: self.measure(layout.section(block)) for block in self.blocks}
 
-    def reply(self) -> Reply:
+    def reply(self) -> Reply | None:
+        """The reply with its whole frame; None when the budget is too small for that."""
         everything = self._everything()
         if everything is not None:
             return everything
@@ -81,6 +87,25 @@ class _Fitting:
                 return reply
             # Pieces that do not begin cleanly may cost a little more together than one by one.
             room -= self.budget.profile.room(reply.tokens - self.budget.tokens) + 1
+        return None
+
+    def bare_reply(self) -> Reply:
+        """The smallest reply: no heading, the beginning of what the call is about, and the way to the rest.
+
+        Nothing else enters, although a title might: a larger budget, which pays for the heading, has no room for it.
+        """
+        full = self.result
+        self.frame = replace(self.frame, bare=True)
+        lead = [block for block in self.blocks if block.required]
+        room = self.budget.units
+        while room > 0:
+            empty = cut(full.empty, room, self.measure).shown
+            self.result = replace(full, heading="", facts=NO_FACTS, lists_omitted=False, empty=empty)
+            pieces = [self._beginning(block, room) for block in lead]
+            reply = self._compose(pieces, self.blocks[len(lead) :], cut_by_budget=full.total > 0)
+            if reply.tokens <= self.budget.tokens:
+                return reply
+            room = min(room - 1, room - self.budget.profile.room(reply.tokens - self.budget.tokens))
         raise BudgetTooSmall(
             f"max_tokens is {self.budget.tokens}, too small for this reply's frame", hint="ask for 256 or more"
         )
@@ -96,7 +121,8 @@ class _Fitting:
         probe = LeftOut(_DEAREST_KEY, rest.items, rest.price) if rest else None
         if self._compose_with(pieces, probe, cut_by_budget=False).tokens > self.budget.tokens:
             return None
-        return self._compose(pieces, [], cut_by_budget=False)
+        reply = self._compose(pieces, [], cut_by_budget=False)
+        return reply if reply.tokens <= self.budget.tokens else None
 
     def _room(self) -> int:
         """Units for the items: the budget less its frame, and never more than a larger budget would have.
@@ -117,7 +143,7 @@ class _Fitting:
     def _pack(self, room: int) -> tuple[list[Piece], list[Block]]:
         lead: list[Piece] = []
         for block in self.blocks:
-            if not block.required:
+            if not block.required or (self.level == "auto" and self._cost(Piece(block, LEVELS[0])) <= room):
                 break
             piece = self._leading_piece(block, room)
             room -= self._cost(piece)
@@ -128,7 +154,7 @@ class _Fitting:
         candidates = [
             Candidate(
                 tuple(
-                    Choice(cost, block.worth * _WORTH.get(level, 1.0))
+                    Choice(cost, block.worth * WORTH[level] + _FIRST * block.required)
                     for cost, level in zip(each, self.levels, strict=True)
                 ),
                 "" if block.section in opened else block.section,
@@ -152,10 +178,12 @@ class _Fitting:
             piece = Piece(block, level)
             if self._cost(piece) <= room:
                 return piece
-        text = block.text("summary")
-        room -= self.headings[block.section] + self.measure("…\n\n")
-        beginning = cut(text.split("\n")[0], max(room, 1), self.measure).shown.rstrip()
-        return Piece(block, "summary", (beginning or block.name) + "…")
+        return self._beginning(block, room - self.headings[block.section] - self.measure("…\n\n"))
+
+    def _beginning(self, block: Block, room: int) -> Piece:
+        title = block.text("summary").split("\n")[0]
+        beginning = cut(title, max(room, 1), self.measure).shown.rstrip()
+        return Piece(block, "summary", (beginning if beginning.startswith(block.name) else block.name) + "…")
 
     def _cost(self, piece: Piece) -> int:
         return self.measure(self.layout.item(self.result, piece)) + self.headings[piece.block.section]
@@ -197,7 +225,7 @@ class _Fitting:
         shown = sum(piece.block.counted for piece in pieces)
         units = sum(self.cost_at.get((id(piece.block), piece.level), 0) for piece in pieces)
         allows = self.layout.notes.allows(shown, self.budget.profile.tokens(units))
-        frame = Frame(0, self.budget.tokens, shown, cut_by_budget, left, omitted, allows)
+        frame = replace(self.frame, shown=shown, cut_by_budget=cut_by_budget, left=left, omitted=omitted, allows=allows)
         ordered = sorted(pieces, key=lambda piece: self.rank[id(piece.block)])
         reply = _settled(
             lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total
@@ -231,22 +259,30 @@ def _settled(write: Callable[[Frame], str], frame: Frame, budget: Budget, total:
 
 def fit_document(document: Document, budget: Budget, layout: Layout, stash: Stasher) -> Reply:
     """The first page of a document within the budget; the rest is stashed and priced."""
-    measure = budget.profile.measure
     lines = document.text.count("\n") + bool(document.text and not document.text.endswith("\n"))
     total = document.lines_before + lines
     whole = Frame(budget.tokens, budget.tokens, lines, False, None)
     if len(document.text) <= 64 * budget.tokens:
-        shown = cut(document.text, 10**12, measure, fence=document.fence).shown
+        shown = document.text
+        if isinstance(layout, TextLayout):
+            shown = cut(document.text, 10**12, budget.profile.measure, fence=document.fence).shown
         reply = _settled(lambda now: layout.document(document, shown, now, total), whole, budget, total)
         if reply.tokens <= budget.tokens:
             return reply
-    return _first_page(document, budget, layout, stash, total)
+    frame = Frame(budget.tokens, budget.tokens, total, True, None)
+    for each in (frame, replace(frame, bare=True)):
+        page = _first_page(document, budget, layout, stash, each)
+        if page is not None:
+            return page
+    raise BudgetTooSmall(
+        f"max_tokens is {budget.tokens}, too small for a page of this document", hint="ask for 256 or more"
+    )
 
 
-def _first_page(document: Document, budget: Budget, layout: Layout, stash: Stasher, total: int) -> Reply:
-    profile = budget.profile
+def _first_page(document: Document, budget: Budget, layout: Layout, stash: Stasher, frame: Frame) -> Reply | None:
+    profile, total = budget.profile, frame.shown
     worst = LeftOut(_DEAREST_KEY, total, profile.count(document.text[:100_000]) * (1 + len(document.text) // 100_000))
-    empty = Frame(budget.tokens, budget.tokens, total, True, worst, allows=layout.notes.spendable)
+    empty = replace(frame, left=worst, allows=layout.notes.spendable)
     room = budget.units - profile.measure(layout.document(document, "", empty, total)) - 2
     as_json = isinstance(layout, JsonLayout)
 
@@ -258,7 +294,7 @@ def _first_page(document: Document, budget: Budget, layout: Layout, stash: Stash
         return profile.measure(page)
 
     for _ in range(8):
-        page = cut(document.text, max(room, 1), measure, fence="" if as_json else document.fence)
+        page = cut(document.text, max(room, 1), measure, fence=document.fence)
         taken = document.text[: len(document.text) - len(page.rest)]
         lines = taken.count("\n")
         after = replace(
@@ -272,15 +308,14 @@ def _first_page(document: Document, budget: Budget, layout: Layout, stash: Stash
         )
         left = LeftOut(stash(Remainder(document=after)), total - after.lines_before, price)
         allows = layout.notes.allows(lines, profile.tokens(measure(page.shown)))
-        frame = Frame(0, budget.tokens, max(lines, 1 if taken else 0), True, left, allows=allows)
-        shown = page.shown
-        reply = _settled(lambda now, shown=shown: layout.document(document, shown, now, total), frame, budget, total)  # type: ignore[misc]
+        now = replace(frame, tokens=0, shown=max(lines, 1 if taken else 0), left=left, allows=allows)
+        # A program that reads JSON puts the pages together again, so it gets the text as it is.
+        shown = taken if as_json else page.shown
+        reply = _settled(lambda now, shown=shown: layout.document(document, shown, now, total), now, budget, total)  # type: ignore[misc]
         if reply.tokens <= budget.tokens and taken:
             return reply
         room -= profile.room(max(reply.tokens - budget.tokens, 1)) + 1
-    raise BudgetTooSmall(
-        f"max_tokens is {budget.tokens}, too small for a page of this document", hint="ask for 256 or more"
-    )
+    return None
 
 
 __all__ = ["JsonLayout", "Remainder", "Reply", "TextLayout", "fit", "fit_document"]

@@ -41,7 +41,7 @@ NO_NOTES = Notes()
 
 @record
 class Frame:
-    """What the lines around the items say."""
+    """What the lines around the items say; a `bare` one leaves out what the caller knows or can do without."""
 
     tokens: int
     budget: int
@@ -50,6 +50,7 @@ class Frame:
     left: LeftOut | None
     omitted: tuple[Facts, ...] = ()
     allows: int | None = None
+    bare: bool = False
 
 
 class TextLayout:
@@ -86,7 +87,7 @@ class TextLayout:
         hint = ""
         if frame.cut_by_budget:
             hint = _budget_hint(frame, total, "lines", "Increase max_tokens for more." + _allowance(frame))
-        return self._closed(page.rstrip("\n"), hint, frame)
+        return self._closed(page.removesuffix("\n"), hint, frame)
 
     def hint(self, result: Result, frame: Frame) -> str:
         if frame.cut_by_budget:
@@ -131,18 +132,22 @@ class JsonLayout:
         if document.facts and not frame.cut_by_budget and not document.lines_before:
             facts = dict(document.facts)
         else:
-            facts = {"name": document.name, "first_line": document.lines_before + 1, "text": page}
+            facts = {} if frame.bare else {"name": document.name}
+            facts |= {"first_line": document.lines_before + 1, "text": page}
         return _json(facts)[:-1] + "," + self._closing(frame, total)
 
     def _closing(self, frame: Frame, total: int, tokens_name: str = "tokens", named: Facts | None = None) -> str:
         facts: dict[str, object] = {**(named or {}), "shown": frame.shown, "total": total}
         if frame.left:
             facts["more"] = {"key": frame.left.key, "left": frame.left.items, "tokens": frame.left.price}
-            if frame.allows is not None:
+            if frame.bare:
+                facts["more"] = {"key": frame.left.key, "tokens": frame.left.price}
+            elif frame.allows is not None:
                 facts["budget_allows"] = frame.allows
         if alert := _alert(self.notes, frame):
             facts["alert"] = alert
-        facts["budget"] = frame.budget
+        if not frame.bare:
+            facts["budget"] = frame.budget
         facts[tokens_name] = frame.tokens
         return _json(facts)[1:]
 

@@ -78,7 +78,7 @@ def mem_context(
         blocks=blocks,
         noun="observations",
         total=context.total,
-        empty="Nothing is remembered yet" + (f" for project {project}." if project else "."),
+        empty="Nothing is remembered yet" + (f" for project {one_line(project, 60)}." if project else "."),
         limit_hint="Increase limit or use mem_get_observation #ID for details.",
         items_name="items",
         rest=rest,

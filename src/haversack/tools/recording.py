@@ -3,18 +3,21 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from haversack.app import App
 from haversack.errors import HaversackError, StoreError
 from haversack.tools.fitting import Remainder, Reply
-from haversack.tools.paging import frozen
 from haversack.tools.result import Done, Outcome, Result
 from haversack.worklog.compressing import ARGUMENTS, VALUE, written
-from haversack.worklog.log import Call
-from haversack.worklog.stash import Kept
+
+if TYPE_CHECKING:
+    from haversack.worklog.log import Call
+    from haversack.worklog.stash import Kept
 
 _LOOKED_AT = 2_000
 """Characters of an argument that are searched for secrets; less than that is ever kept."""
+_SHORT_WORD = 15
 
 
 class Trail:
@@ -28,6 +31,8 @@ class Trail:
 
     def key_for(self, outcome: Outcome, remainder: Remainder, level: str) -> str:
         """The key under which a remainder will be stashed, should the reply be sent with it."""
+        from haversack.tools.paging import frozen  # only a reply that was cut pays for what pages need
+
         shown = 0
         if isinstance(outcome, Result):
             left = sum(block.counted for block, _ in remainder.blocks)
@@ -59,8 +64,9 @@ class Trail:
         with suppress(StoreError):
             self._app.log.add_surely(account, self._call(f"failed: {error.message}", reply))
 
-    def _call(self, brief: str, reply: Reply) -> Call:
+    def _call(self, brief: str, reply: Reply) -> "Call":
         from haversack.memory.redaction import redact
+        from haversack.worklog.log import Call
 
         return Call(
             tool=self._tool,
@@ -80,13 +86,22 @@ class Trail:
     @cached_property
     def _harmless(self) -> dict[str, object]:
         """The arguments without secrets: the log must not keep what the memory takes out."""
-        from haversack.memory.redaction import redact_json
-
         looked_at = {
             name: value[:_LOOKED_AT] if isinstance(value, str) else value
             for name, value in self._arguments.items()
             if value is not None
         }
+        if all(_is_plain(value) for value in looked_at.values()):
+            return looked_at
+        from haversack.memory.redaction import redact_json
+
         harmless, _ = redact_json(looked_at)
         assert isinstance(harmless, dict)
         return harmless
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is a number or a few short words, in which there is no place for a secret."""
+    if isinstance(value, str):
+        return all(word.isalpha() and len(word) < _SHORT_WORD for word in value.split())
+    return isinstance(value, int | float)

@@ -25,6 +25,18 @@ HOMES: dict[str, tuple[str, ...]] = {
         "list_sessions",
     ),
     "pack_tools": ("context_pack",),
+    "sdd_project_tools": (
+        "sdd_init_project",
+        "sdd_create_proposal",
+        "sdd_generate_requirements",
+        "sdd_create_business_rules",
+        "sdd_clarify",
+        "sdd_create_design",
+        "sdd_create_tasks",
+        "sdd_validate",
+    ),
+    "sdd_change_tools": ("sdd_explore", "sdd_change", "sdd_change_advance", "sdd_change_status", "sdd_adr"),
+    "sdd_context_tools": ("sdd_get_context", "sdd_context_check"),
     "paging": ("more",),
     "budget_tools": ("budget_status", "budget_open", "budget_reset", "work_log"),
 }

@@ -22,10 +22,11 @@ class Resource:
     tool: str
     name: str
     about: str
+    scheme: str = SCHEME
 
     @property
     def address(self) -> str:
-        return SCHEME + self.path
+        return self.scheme + self.path
 
     @property
     def variable(self) -> str:
@@ -40,6 +41,7 @@ _RESOURCES: list[Resource] = [
     Resource("observation/{id}", "mem_get_observation", "observation", "One memory in full, by its id"),
     Resource("search/{query}", "mem_search", "search", "The best memories for words or a question"),
     Resource("more/{key}", "more", "rest of a reply", "What a reply left out, by its key"),
+    Resource("project/status", "sdd_get_context", "status of the plan", "Each stage and what is next", scheme="sdd://"),
 ]
 _loaded: list[str] = []
 
@@ -62,19 +64,18 @@ def read(app: App, address: str) -> Reply:
     """The reply an address stands for; what follows a `?` are further arguments, as in `?max_tokens=500`."""
     from urllib.parse import parse_qsl, unquote
 
-    path, _, query = address.removeprefix(SCHEME).partition("?")
-    resource, arguments = _matching(address, path.rstrip("/"))
+    place, _, query = address.partition("?")
+    resource, arguments = _matching(place.rstrip("/"))
     given: dict[str, object] = {name: unquote(value) for name, value in arguments.items()}
     return call(app, resource.tool, given | dict(parse_qsl(query, keep_blank_values=True)))
 
 
-def _matching(address: str, path: str) -> tuple[Resource, Mapping[str, str]]:
-    if address.startswith(SCHEME):
-        for resource in resources():
-            if resource.path == path:
-                return resource, {}
-            stem = resource.path.partition("{")[0]
-            if resource.variable and path.startswith(stem) and len(path) > len(stem):
-                return resource, {resource.variable: path[len(stem) :]}
+def _matching(place: str) -> tuple[Resource, Mapping[str, str]]:
+    for resource in resources():
+        if resource.address == place:
+            return resource, {}
+        stem = resource.address.partition("{")[0]
+        if resource.variable and place.startswith(stem) and len(place) > len(stem):
+            return resource, {resource.variable: place[len(stem) :]}
     known = ", ".join(each.address for each in resources())
-    raise NotFound(f"no resource {address[:200]!r}", hint=f"resources: {known}")
+    raise NotFound(f"no resource {place[:200]!r}", hint=f"resources: {known}")

@@ -9,7 +9,7 @@ from haversack.memory.recalling import Context
 from haversack.store.records import Filters, Observation
 from haversack.tools.declaring import resumes
 from haversack.tools.result import Block, Rest, Result
-from haversack.tools.views import observation_block, one_line
+from haversack.tools.views import found_block, observation_block, one_line
 from haversack.values import asdict
 
 PAGE = 50
@@ -43,9 +43,8 @@ def _block(found: Found, hit: Hit, best: float, *, explain: bool) -> Block:
         parts = ", ".join(f"{name} {value:.3f}" for name, value in hit.parts)
         note = f"[score {hit.score:.3f}: {parts}]"
         extra = {"score": round(hit.score, 4), "parts": {name: round(value, 4) for name, value in hit.parts}}
-    return observation_block(
-        hit.observation, query=found.query, note=note, extra=extra, worth=hit.score / best if best > 0 else 1.0
-    )
+    worth = hit.score / best if best > 0 else 1.0
+    return found_block(hit.observation, found.query, note=note, extra=extra, worth=worth)
 
 
 def _nothing(found: Found, project: str) -> str:
@@ -89,7 +88,7 @@ def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     state["ids"] = left
     if ranked:
         state["ranked"] = sorted({*state["ranked"], *ids})
-    blocks = [observation_block(each, query=query) for each in finding.by_ids(app.memory, ids)]
+    blocks = [found_block(each, query) for each in finding.by_ids(app.memory, ids)]
     remaining = rest.items - taken
     if remaining <= 0 or not taken:
         return blocks, None

@@ -7,9 +7,12 @@ from haversack.memory.queries import Query
 from haversack.memory.snippets import snippet
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.tools.result import Block, Facts
+from haversack.values import replace
 
 TITLE_WIDTH = 120
 SNIPPET_WIDTH = 300
+PLAIN_KIND = "observation"
+"""The kind that says nothing, which search results do not spend tokens on."""
 
 
 def one_line(text: str, width: int) -> str:
@@ -68,6 +71,27 @@ def observation_block(
         return shown | dict(extra or {})
 
     return Block(f"#{observation.id}", text, facts, section, worth, required, place)
+
+
+def found_block(
+    observation: Observation, query: Query, *, note: str = "", extra: Facts | None = None, worth: float = 1.0
+) -> Block:
+    """An observation as a search result: compact, under the date it shares with other results."""
+    head = f"#{observation.id}"
+    if observation.kind != PLAIN_KIND:
+        head += f" [{observation.kind}]"
+    head += f" {one_line(observation.title, TITLE_WIDTH)}"
+    listed = observation_block(observation, query=query, extra=extra)
+
+    def text(level: str) -> str:
+        noted = f"{head} {note}" if note else head
+        if level == "summary":
+            return noted
+        if level == "standard":
+            return f"{noted}: {snippet(observation.content, query, width=SNIPPET_WIDTH)}"
+        return f"{noted}\n{details(observation)}\n\n{observation.content.rstrip()}"
+
+    return replace(listed, text=text, section=f"[{times.date(observation.updated_at)}]", worth=worth)
 
 
 def details(observation: Observation) -> str:

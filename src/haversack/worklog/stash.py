@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
@@ -50,6 +49,8 @@ class Stash:
 
     def prepare(self, text: str, origin: str) -> Kept:
         """A text with its key, for `put` to store; nothing is written yet."""
+        from hashlib import blake2b  # a reply that was not cut needs no key
+
         raw = text.encode("utf-8", "surrogatepass")
         with self.database.read() as tx:
             digest = blake2b(raw, key=table.salt(tx).encode(), digest_size=16).digest()

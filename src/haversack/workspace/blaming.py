@@ -1,10 +1,10 @@
 """`vcs_blame`: who last changed which lines, as runs of lines of one commit."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from haversack.errors import InvalidArgument, NotFound, ToolFailed
+from haversack.values import record
 from haversack.workspace.git import Repository, require_repository, resolve_commit
 from haversack.workspace.programs import records
 from haversack.workspace.root import Workspace, locate_readable
@@ -15,7 +15,7 @@ LONGEST_RUN = 200
 """Lines of one run; a longer stretch of one commit is several runs, each with its author and date."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlameRun:
     """Lines that one commit last changed; `commit` is empty for changes not yet committed."""
 
@@ -28,7 +28,7 @@ class BlameRun:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VcsBlame:
     """The lines of a file by the commits that last changed them; `authors` counts lines, most first, ties by name."""
 
@@ -92,13 +92,13 @@ def _line_count(absolute: str, name: str) -> int:
     return total + (last != b"\n")
 
 
-@dataclass(slots=True)
 class _About:
-    commit: str
-    author: str = ""
-    date: str = ""
-    subject: str = ""
-    seconds: int = 0
+    """What git tells of a commit, line by line."""
+
+    def __init__(self, commit: str) -> None:
+        self.commit = commit
+        self.author = self.date = self.subject = ""
+        self.seconds = 0
 
 
 Stretch = tuple[int, list[str], list[tuple[int, int]], _About]
@@ -129,7 +129,9 @@ def _lines(repository: Repository, path: str, first: int, last: int) -> Iterator
     about = _About("")
     number = 0
     try:
-        blocks = repository.blocks("blame", "--porcelain", "-L", f"{first},{last}", "--", path, unfiltered=True)
+        blocks = repository.blocks(
+            "blame", "--porcelain", "--no-textconv", "-L", f"{first},{last}", "--", path, unfiltered=True
+        )
         for line in records(blocks, b"\n"):
             if line.startswith(b"\t"):
                 yield number, about, decode_line(line[1:].removesuffix(b"\r"))

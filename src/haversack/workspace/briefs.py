@@ -112,7 +112,7 @@ def brief_blame(blame: "VcsBlame") -> str:
     return head + _listed(names, len(blame.authors), LONGEST - len(head))
 
 
-def _fact(info: FileInfo) -> str:
+def _fact(info: "FileInfo") -> str:
     if info.kind == "text":
         return f"{_count(info.lines, 'line')}, {_size(info.size)}"
     if info.kind == "folder":

@@ -1,23 +1,25 @@
 """Matches with the lines around them, gathered file by file and put in order of path."""
 
+import io
 import json
 import re
-import tempfile
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
+from haversack.errors import ToolFailed
+from haversack.values import record
 from haversack.workspace.snapshots import SnapshotWriter, encode
 from haversack.workspace.text import LINE_CAP, Line, cut_line
 
 _IN_MEMORY = 8_000_000
+_MOST = 256_000_000
 _BATCH = 256
 RANKED = 50
 """How many files a search names by their number of matches."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Match:
     """A line that matches, with the lines around it that no earlier match of the file has already brought."""
 
@@ -34,7 +36,7 @@ def match_from(path: str, number: int, first: int, texts: list[str], cuts: list[
     return Match(path, number, tuple(lines))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Collected:
     """All matches as a snapshot, how many files have any, and those with most (most first, ties by path)."""
 
@@ -63,8 +65,7 @@ class Collector:
     def __init__(self, expression: re.Pattern[str], context: int) -> None:
         self._search = expression.search
         self._context = context
-        # Closed by `finish`, or with the collector.
-        self._spool = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115
+        self._spool: IO[bytes] = io.BytesIO()
         self._index: list[tuple[bytes, int, int, int, str]] = []
 
     def add_file(self, key: bytes, path: str) -> "FileLines":
@@ -75,6 +76,13 @@ class Collector:
         start = self._spool.tell()
         length = self._spool.write(encode(records))
         self._index.append((key, start, length, len(records), path))
+        if start + length > _MOST:
+            raise ToolFailed(
+                f"the matches take more than {_MOST // 1_000_000} MB",
+                hint="use a longer pattern, a path or a file_pattern",
+            )
+        if isinstance(self._spool, io.BytesIO) and start + length > _IN_MEMORY:
+            self._spool = _moved_to_disk(self._spool)
 
     def finish(self) -> Collected:
         """All that was kept, in order."""
@@ -88,6 +96,14 @@ class Collector:
                 totals[path] += count
         top = sorted(totals.items(), key=lambda each: (-each[1], each[0]))[:RANKED]
         return Collected(writer.finish(), len(totals), tuple(top))
+
+
+def _moved_to_disk(held: io.BytesIO) -> IO[bytes]:
+    import tempfile  # few searches find so much
+
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    file.write(held.getvalue())
+    return file
 
 
 class FileLines:

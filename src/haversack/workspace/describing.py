@@ -3,11 +3,11 @@
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
 from haversack.errors import HaversackError, InvalidArgument, NotFound, SecretWithheld
+from haversack.values import record
 from haversack.workspace.root import Workspace, locate, locate_readable
 from haversack.workspace.scanning import LineScan
 from haversack.workspace.text import Line, as_utf8, blocks_of, cut_line, open_regular, sniff, special_kind
@@ -18,7 +18,7 @@ MOST = 100
 Kind = Literal["text", "binary", "folder", "link", "special", "missing", "withheld", "unreadable"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileInfo:
     """What a path is: `lines`, `encoding` and `first_line` for text, `entries` for a folder, `target` for a link.
 

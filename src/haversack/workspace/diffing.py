@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from haversack.errors import InvalidArgument, NotFound
+from haversack.values import record
 from haversack.workspace.git import Repository, require_repository, resolve_commit
 from haversack.workspace.programs import records
 from haversack.workspace.root import Workspace, locate_readable
@@ -24,7 +24,7 @@ _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34,
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileDiff:
     """A file that changed, how, and by how many lines; `old_path` when it was renamed or copied."""
 
@@ -37,7 +37,7 @@ class FileDiff:
     is_conflicted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hunk:
     """Lines that changed with lines around them, each with its sign.
 
@@ -53,7 +53,7 @@ class Hunk:
     cuts: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DiffPart:
     """One hunk of a file, or the file alone when it has none: binary, renamed as it was, or only counted."""
 
@@ -61,7 +61,7 @@ class DiffPart:
     hunk: Hunk | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VcsDiff:
     """A difference: `between` says what was compared, the figures are of all files, `names` has the first of them."""
 
@@ -147,13 +147,13 @@ def _known(repository: Repository, name: str) -> str:
     return found
 
 
-@dataclass(slots=True)
 class _Entry:
     """A file that git announces, before its hunks: the header they will come under, and the facts."""
 
-    header: bytes
-    file: FileDiff | None
-    has_parts: bool = False
+    def __init__(self, header: bytes, file: FileDiff | None) -> None:
+        self.header = header
+        self.file = file
+        self.has_parts = False
 
 
 class _DiffReader:

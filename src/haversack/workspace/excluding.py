@@ -1,41 +1,47 @@
 """What a listing leaves out below a folder, for a program that walks the folder by itself."""
 
 import os
-import re
-from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from haversack.errors import ToolFailed
+from haversack.values import record
 from haversack.workspace.candidates import git_refusal, raw_start
 from haversack.workspace.git import Repository, failure, find_repository
+from haversack.workspace.programs import Running
 from haversack.workspace.root import Place, Workspace, shown
 from haversack.workspace.secrecy import suspects
 from haversack.workspace.selecting import Selection
 from haversack.workspace.walking import Walk
 
-_SUBMODULE = re.compile(rb"(?:^|\0)160000 [^\t]+\t([^\0]+)")
-_NESTED = re.compile(rb"(?:^|\0)([^\0]+/)(?=\0|$)")
 
-
-@dataclass(frozen=True, slots=True)
+@record
 class Excluded:
-    """Names below a folder that a listing of it leaves out; folders end in a slash."""
+    """Names below a folder that a listing of it leaves out, or all of it; folders end in a slash.
 
-    names: tuple[bytes, ...]
+    With a `repository`, the repositories nested in it are left out too, and what is withheld is still to be counted.
+    """
+
+    repository: Repository | None
+    names: tuple[bytes, ...] = ()
+    is_all: bool = False
     notes: tuple[str, ...] = ()
 
 
 def excluded_from(workspace: Workspace, place: Place, selection: Selection) -> Excluded:
-    """What is ignored, or belongs to another repository, below a folder; the selection counts what is withheld."""
+    """What is ignored below a folder; without git the selection counts what is withheld on the way."""
     repository = find_repository(workspace, place)
     if repository is None:
         return _walked(workspace, place, selection, ())
+    path = repository.path_of(place)
+    question = ("-o", "-i", "--exclude-standard", "--directory", "--", path)
     try:
-        names = tuple(_by_git(repository, place, selection))
+        ignored = list(repository.records("ls-files", "-z", *question))
     except ToolFailed as refusal:
         return _walked(workspace, place, selection, git_refusal(refusal))
-    return Excluded(names, (f"{place.relative} is ignored by git.",) if b"*" in names else ())
+    prefix = b"" if path == "." else os.fsencode(path) + b"/"
+    if prefix and any(prefix.startswith(name) for name in ignored):
+        return Excluded(repository, is_all=True, notes=(f"{place.relative} is ignored by git.",))
+    return Excluded(repository, tuple(name[len(prefix) :] for name in ignored if name.startswith(prefix)))
 
 
 def _walked(workspace: Workspace, place: Place, selection: Selection, notes: tuple[str, ...]) -> Excluded:
@@ -44,38 +50,27 @@ def _walked(workspace: Workspace, place: Place, selection: Selection, notes: tup
     for path, _ in walk.files():
         selection.takes(shown(path))
     below = len(start) + 1 if start else 0
-    return Excluded(tuple(os.fsencode(each[below:]) for each in walk.excluded), notes)
+    return Excluded(None, tuple(os.fsencode(each[below:]) for each in walk.excluded), notes=notes)
 
 
-def _by_git(repository: Repository, place: Place, selection: Selection) -> Iterator[bytes]:
+def start_listings(repository: Repository, place: Place) -> tuple[Running, Running]:
+    """The names of the files at a place, tracked and untracked, as they are being listed."""
     path = repository.path_of(place)
-    questions = (
-        ("-o", "-i", "--exclude-standard", "--directory"),
-        ("-o", "--exclude-standard"),
-        ("-c", "-s"),
+    return (
+        repository.start("ls-files", "-z", "-c", "--", path),
+        repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path),
     )
-    said = []
-    with ExitStack() as stack:
-        commands = [
-            stack.enter_context(repository.start("ls-files", "-z", *question, "--", path)) for question in questions
-        ]
-        for running in commands:
-            said.append(b"".join(running.blocks()))
-            ended = running.ended()
-            if ended.code != 0:
-                raise failure(repository.top, "ls-files", ended.errors)
-    ignored, untracked, tracked = said
+
+
+def count_withheld(repository: Repository, listings: Sequence[Running], selection: Selection) -> None:
+    """Let a selection see every name that might be a secret's, so that it counts what it withholds."""
+    found: set[bytes] = set()
+    for running in listings:
+        found.update(suspects(b"".join(running.blocks())))
+        ended = running.ended()
+        if ended.code != 0:
+            raise failure(repository.top, "ls-files", ended.errors)
     name = repository.namer()
-    for suspect in sorted({*suspects(untracked), *(each.partition(b"\t")[2] for each in suspects(tracked))}):
-        if not suspect.endswith(b"/") and (shown_path := name(suspect)) is not None:
-            selection.takes(shown_path)
-    prefix = b"" if path == "." else os.fsencode(path) + b"/"
-    left_out = ignored.split(b"\0")[:-1]
-    left_out += [found[1] for found in _NESTED.finditer(untracked)]
-    left_out += [found[1] + b"/" for found in _SUBMODULE.finditer(tracked)]
-    for each in left_out:
-        if each.startswith(prefix):
-            # The folder itself being ignored leaves nothing to search.
-            yield each[len(prefix) :] or b"*"
-        elif prefix.startswith(each):
-            yield b"*"
+    for suspect in sorted(found):
+        if not suspect.endswith(b"/") and (path := name(suspect)) is not None:
+            selection.takes(path)

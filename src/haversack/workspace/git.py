@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument, NotFound, ToolFailed
+from haversack.values import record
 from haversack.workspace.programs import Running, clean_environment, find_program, records
 from haversack.workspace.root import Place, Workspace, git_top, inside, relative_path, shown
 
@@ -24,7 +24,7 @@ _SAFE_SETTINGS = (
 _FILTER_KEYS = ("clean", "smudge", "process", "required")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Repository:
     """A git work tree that holds a place of the workspace, or that the workspace lies in."""
 

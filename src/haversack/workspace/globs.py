@@ -2,10 +2,10 @@
 
 import os
 import re
-from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument
 from haversack.patterns import pattern
+from haversack.values import record
 
 _CLASS = pattern(r"\[([!^]?)(\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*)\]", re.DOTALL)
 _NAMED_CLASSES = {
@@ -102,7 +102,7 @@ def _character_class(negation: str, body: str) -> str:
     return f"(?!/)[{'^' if negation else ''}{inner}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IgnoreRule:
     """One line of a `.gitignore`."""
 
@@ -136,7 +136,7 @@ def _without_trailing_spaces(line: str) -> str:
     return stripped
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IgnoreFile:
     """The rules of one `.gitignore`, for the folder it stands in (`""` is the root)."""
 

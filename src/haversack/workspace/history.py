@@ -4,10 +4,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument
 from haversack.patterns import pattern
+from haversack.values import record
 from haversack.workspace.git import Repository, failure, require_repository, resolve_commit
 from haversack.workspace.programs import Running, records
 from haversack.workspace.root import Place, Workspace, locate
@@ -26,7 +26,7 @@ _DATE = pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Commit:
     """A commit: full and short hash, the author and the author's date (ISO 8601), and the first line of its message."""
 
@@ -37,7 +37,7 @@ class Commit:
     subject: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VcsLog:
     """The newest commits of those that pass the filters, and how many do in all."""
 
@@ -98,10 +98,10 @@ def _gather(repository: Repository, place: Place, arguments: list[str], count: i
 def _write(repository: Repository, running: Running, writer: SnapshotWriter, count: int) -> int:
     total = 0
     batch: list[tuple[str, ...]] = []
-    for record in _commits(records(running.blocks())):
+    for commit in _commits(records(running.blocks())):
         total += 1
         if total <= count:
-            batch.append(record)
+            batch.append(commit)
         if len(batch) == _BATCH:
             writer.extend(batch)
             batch = []
@@ -117,8 +117,8 @@ def _check(repository: Repository, running: Running) -> None:
 
 
 def _commits(said: Iterator[bytes]) -> Iterator[tuple[str, ...]]:
-    for record in said:
-        full, short, date, author, subject = record.decode("utf-8", "replace").lstrip("\n").split("\x1f", 4)
+    for told in said:
+        full, short, date, author, subject = told.decode("utf-8", "replace").lstrip("\n").split("\x1f", 4)
         yield full, short, date, author, subject.replace("\n", " ").strip()
 
 

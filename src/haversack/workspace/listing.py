@@ -5,10 +5,10 @@ import stat
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Literal
 
+from haversack.values import record
 from haversack.workspace.candidates import Candidates
 from haversack.workspace.root import Workspace, locate
 from haversack.workspace.secrecy import Withheld
@@ -22,7 +22,7 @@ _RANKED = 50
 """How many types and folders a listing names; the figures of each count all files."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProjectFile:
     """A file: its path from the root, its bytes, when it was last changed (seconds since 1970)."""
 
@@ -32,7 +32,7 @@ class ProjectFile:
     is_link: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileListing:
     """The files a question is about; `types` and `folders` count all of them, most first, ties by name.
 

@@ -10,14 +10,14 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from itertools import chain
 
-from haversack.errors import ToolFailed
+from haversack.errors import HaversackError, ToolFailed
+from haversack.values import asdict, record
 from haversack.workspace.collecting import Collected, Collector, FileLines
 from haversack.workspace.patterns import compile_pattern
 from haversack.workspace.programs import records
-from haversack.workspace.root import shown
+from haversack.workspace.root import is_work_tree, shown
 from haversack.workspace.selecting import Selection
 from haversack.workspace.text import SNIFFED, as_utf8, blocks_of, decode_line, sniff
 
@@ -26,7 +26,7 @@ PROPOSED_CAP = 4_000
 _OMITTED = b"[Omitted long "
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """A search, in values that can be handed to another process.
 
@@ -44,6 +44,7 @@ class Plan:
     file_pattern: str
     include_hidden: bool
     allow_secrets: bool
+    leaves_out_nested: bool
     seconds: float
 
     def collector(self) -> Collector:
@@ -135,12 +136,13 @@ def match_proposals(plan: Plan, blocks: Iterator[bytes]) -> Collected:
     """The matches among lines that ripgrep proposes: each a path, a NUL, a number, `:` or `-`, and the line."""
     collector = plan.collector()
     takes = plan.selection().takes
+    nested = _NestedRepositories(plan.folder) if plan.leaves_out_nested else None
     previous = b""
     lines: FileLines | None = None
     long_lines: _LongLines | None = None
     carried = b""
-    for record in records(blocks, b"\n"):
-        name, separator, rest = record.partition(b"\0")
+    for proposal in records(blocks, b"\n"):
+        name, separator, rest = proposal.partition(b"\0")
         if not separator:
             carried += name + b"\n"  # a file name with a line end in it
             continue
@@ -154,7 +156,7 @@ def match_proposals(plan: Plan, blocks: Iterator[bytes]) -> Collected:
             raw = name.removeprefix(b"./")
             path = plan.prefix + shown(raw.decode("utf-8", "surrogateescape"))
             absolute = os.path.join(plan.folder, os.fsdecode(raw))
-            if takes(path) and not _is_binary(absolute):
+            if takes(path) and not (nested and nested.hold(absolute)) and not _is_binary(absolute):
                 lines = collector.add_file(os.fsencode(path), path)
         if lines is None:
             continue
@@ -189,6 +191,23 @@ def _is_binary(absolute: str) -> bool:
         os.close(descriptor)
 
 
+class _NestedRepositories:
+    """The repositories below a folder, whose files are not its own."""
+
+    def __init__(self, folder: str) -> None:
+        self._known = {folder.rstrip("/"): False}
+
+    def hold(self, absolute: str) -> bool:
+        return self._covers(absolute.rpartition("/")[0])
+
+    def _covers(self, folder: str) -> bool:
+        known = self._known.get(folder)
+        if known is None:
+            known = is_work_tree(folder) or self._covers(folder.rpartition("/")[0])
+            self._known[folder] = known
+        return known
+
+
 class _LongLines:
     """Lines of a file by number, asked for in rising order."""
 
@@ -216,9 +235,12 @@ def main() -> None:
     engine, described = sys.argv[1:]
     plan = Plan(**json.loads(described))
     blocks = iter(lambda: os.read(0, 1 << 18), b"")
-    if engine == "rg":
-        collected = match_proposals(plan, blocks)
-    else:
-        names = (os.fsdecode(name) for name in records(blocks))
-        collected = match_files(plan, zip(names, names, strict=False))
+    try:
+        if engine == "rg":
+            collected = match_proposals(plan, blocks)
+        else:
+            names = (os.fsdecode(name) for name in records(blocks))
+            collected = match_files(plan, zip(names, names, strict=False))
+    except HaversackError as error:
+        sys.exit(error.message)
     sys.stdout.buffer.write(collected.dump())

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
 from haversack.errors import InvalidArgument
 from haversack.patterns import pattern
+from haversack.values import record
 from haversack.workspace.root import Workspace, locate_readable
 from haversack.workspace.scanning import LineScan
 from haversack.workspace.text import LINE_CAP, Line, as_utf8, blocks_of, open_regular, sniff
@@ -23,7 +23,7 @@ _HEADING = pattern(r"#{1,6} +\S.*")
 _MARKDOWN = (".md", ".markdown", ".mdx", ".rst")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileText:
     """Lines of a file.
 

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from haversack.config import WorkspaceSettings
 from haversack.errors import ConfigError, InvalidArgument, NotFound, OutsideRoot, SecretWithheld
 from haversack.patterns import pattern
+from haversack.values import record
 from haversack.workspace.programs import Limits
 from haversack.workspace.secrecy import looks_secret
 
@@ -16,17 +16,17 @@ _SHOWN_BYTE = pattern(r"\\x([0-9a-f]{2})")
 _ENGINES = ("auto", "rg", "python")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Workspace:
     """A folder that may be looked into, and how."""
 
     root: str
     allow_secrets: bool = False
     engine: str = "auto"
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A path of the reader's, resolved: where it is, and what it is called from the root (`""` is the root)."""
 
@@ -48,11 +48,13 @@ def open_workspace(settings: WorkspaceSettings, folder: str) -> Workspace:
 
 def git_top(folder: str) -> str | None:
     """The nearest folder at or above `folder` that is a git work tree."""
-    for each in _upwards(folder):
-        marker = os.path.join(each, ".git")
-        if os.path.isfile(marker) or os.path.exists(os.path.join(marker, "HEAD")):
-            return each
-    return None
+    return next((each for each in _upwards(folder) if is_work_tree(each)), None)
+
+
+def is_work_tree(folder: str) -> bool:
+    """Whether a folder is the top level of a git work tree."""
+    marker = os.path.join(folder, ".git")
+    return os.path.isfile(marker) or os.path.exists(os.path.join(marker, "HEAD"))
 
 
 def _upwards(folder: str) -> Iterator[str]:

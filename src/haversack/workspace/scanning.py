@@ -2,8 +2,8 @@
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from haversack.values import record
 from haversack.workspace.text import LINE_CAP, decode_line
 
 KEPT = 4_000_000
@@ -14,7 +14,7 @@ _LINE_COST = 64
 """Bytes that a kept line is reckoned to take beside its text, so that a file of empty lines ends too."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeptLine:
     """The beginning of a line, and the length of all of it in characters."""
 

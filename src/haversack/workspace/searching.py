@@ -2,17 +2,18 @@
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO
 
 from haversack.errors import InvalidArgument, ToolFailed
 from haversack.patterns import pattern
+from haversack.values import record, replace
 from haversack.workspace.candidates import Candidates
 from haversack.workspace.collecting import Collected, Match, match_from
-from haversack.workspace.excluding import excluded_from
+from haversack.workspace.excluding import Excluded, count_withheld, excluded_from, start_listings
+from haversack.workspace.git import Repository
 from haversack.workspace.matching import PROPOSED_CAP, Plan, command_for, match_files, match_proposals
 from haversack.workspace.patterns import bytes_pattern, compile_pattern, may_run_long
 from haversack.workspace.programs import Running, clean_environment, find_program
@@ -24,7 +25,7 @@ MOST_CONTEXT = 50
 _SIMPLE_GLOB = pattern(r"[\w.*?-]+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ContentMatches:
     """The lines that match; `files` counts the files that have any, `top` names those with most.
 
@@ -76,6 +77,7 @@ def search_content(
         file_pattern=file_pattern,
         include_hidden=include_hidden,
         allow_secrets=workspace.allow_secrets,
+        leaves_out_nested=False,
         seconds=workspace.limits.seconds,
     )
     search = _Search(workspace, place, plan, may_run_long(compiled))
@@ -130,15 +132,16 @@ class _Search:
         files = self._files()
         if not self._runs_apart:
             return match_files(self._plan, files)
-        with tempfile.TemporaryFile() as names:
+        with TemporaryFile() as names:
             for absolute, path in files:
                 names.write(os.fsencode(absolute) + b"\0" + os.fsencode(path) + b"\0")
             names.seek(0)
-            return self._apart("python", names)
+            return self._apart(self._plan, "python", names)
 
     def _files(self) -> Iterator[tuple[str, str]]:
         if not os.path.isdir(self._place.absolute):
-            yield self._place.absolute, self._place.relative
+            if self.selection.takes(self._place.relative):
+                yield self._place.absolute, self._place.relative
             return
         candidates = Candidates(self._workspace, self._place)
         for names in candidates:
@@ -148,61 +151,68 @@ class _Search:
 
     def with_ripgrep(self, program: str, question: str) -> Collected:
         """Matches among the lines that ripgrep proposes."""
-        command = [
-            program, "--no-config", "--no-messages", "--no-ignore", "--no-mmap", "--text", "--color=never",
-            "--no-heading", "--with-filename", "--null", "--line-number", "--no-context-separator",
-            f"--context={self._plan.context}", f"--max-columns={PROPOSED_CAP}",
+        options = [
+            "--no-config", "--no-messages", "--no-ignore", "--no-mmap", "--text", "--color=never", "--no-heading",
+            "--with-filename", "--null", "--line-number", "--no-context-separator", f"--context={self._plan.context}",
+            f"--max-columns={PROPOSED_CAP}", f"--regexp={question}",
         ]  # fmt: skip
+        if not os.path.isdir(self._place.absolute):
+            name = os.path.basename(self._place.absolute)
+            return self._proposed([program, *options, "--", f"./{name}"], None)
+        excluded = excluded_from(self._workspace, self._place, self.selection)
+        self.notes = list(excluded.notes)
+        options += ["--hidden"] if self._plan.include_hidden else []
+        options += _type_arguments(self._plan.file_pattern)
+        with NamedTemporaryFile(prefix="haversack-") as rules:
+            rules.write(_rules(excluded))
+            rules.flush()
+            command = [program, *options, f"--ignore-file={rules.name}", "--", "./"]
+            return self._proposed(command, excluded.repository)
+
+    def _proposed(self, command: list[str], repository: Repository | None) -> Collected:
+        plan = replace(self._plan, leaves_out_nested=repository is not None)
         with ExitStack() as stack:
-            if os.path.isdir(self._place.absolute):
-                rules = stack.enter_context(tempfile.NamedTemporaryFile(prefix="haversack-"))
-                rules.write(self._rules())
-                rules.flush()
-                command += [f"--ignore-file={rules.name}"]
-                command += ["--hidden"] if self._plan.include_hidden else []
-                command += _type_arguments(self._plan.file_pattern)
-                place = "./"
-            else:
-                place = f"./{os.path.basename(self._place.absolute)}"
-            running = stack.enter_context(
-                Running(
-                    [*command, f"--regexp={question}", "--", place],
-                    cwd=self._plan.folder,
-                    environment=clean_environment(),
-                    limits=self._workspace.limits,
-                )
-            )
+            running = stack.enter_context(self._start(command))
+            listings = start_listings(repository, self._place) if repository else ()
+            for each in listings:
+                stack.enter_context(each)
             if self._runs_apart:
-                collected = self._apart("rg", running.stdout)
+                collected = self._apart(plan, "rg", running.stdout)
             else:
-                collected = match_proposals(self._plan, running.blocks())
+                collected = match_proposals(plan, running.blocks())
+            if repository:
+                count_withheld(repository, listings, self.selection)
             ended = running.ended()
         # 1 is "no match"; 2 with nothing to say is a file that could not be read, which Python would pass over too.
         if ended.code not in (0, 1) and ended.errors:
             raise _NotForRipgrep
         return collected
 
-    def _rules(self) -> bytes:
-        """What ripgrep leaves out, as the rules of an ignore file: just what a listing leaves out."""
-        excluded = excluded_from(self._workspace, self._place, self.selection)
-        self.notes = list(excluded.notes)
-        lines = [b".git\n"]
-        lines += [b"/" + _as_rule(name) + b"\n" for name in excluded.names]
-        return b"".join(lines)
-
-    def _apart(self, engine: str, stdin: IO[bytes]) -> Collected:
-        with Running(
-            command_for(self._plan, engine),
+    def _start(self, command: list[str], stdin: IO[bytes] | None = None) -> Running:
+        return Running(
+            command,
             cwd=self._plan.folder,
             environment=clean_environment(),
             limits=self._workspace.limits,
             stdin=stdin,
-        ) as running:
+            name="the search",
+        )
+
+    def _apart(self, plan: Plan, engine: str, stdin: IO[bytes]) -> Collected:
+        with self._start(command_for(plan, engine), stdin) as running:
             said = b"".join(running.blocks())
             ended = running.ended()
         if ended.code != 0:
-            raise ToolFailed(f"the search failed: {ended.errors.splitlines()[-1:] or ended.code}")
+            reason = ended.errors.splitlines()[-1] if ended.errors else f"exit code {ended.code}"
+            raise ToolFailed(f"the search failed: {reason}", hint="narrow it with path or file_pattern")
         return Collected.load(said)
+
+
+def _rules(excluded: Excluded) -> bytes:
+    """What ripgrep leaves out, as the rules of an ignore file: just what a listing leaves out."""
+    if excluded.is_all:
+        return b"*\n"
+    return b".git\n" + b"".join(b"/" + _as_rule(name) + b"\n" for name in excluded.names)
 
 
 def _as_rule(name: bytes) -> bytes:

@@ -1,38 +1,34 @@
 """Which files look like secrets, by their names."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from haversack.patterns import pattern
+from haversack.values import record
 
 _FOLDERS = pattern(r"(?:^|/)\.(?:git|ssh|gnupg|aws|azure|kube|docker)(?:/|$)")
 _NAMES = frozenset(
     {
         "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "credential", "credentials",
         ".credentials", "netrc", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".dockercfg",
-        ".htpasswd", ".boto", ".git-credentials", ".vault-token", "kubeconfig", "terraform.tfstate.backup",
+        ".htpasswd", ".boto", ".git-credentials", ".vault-token", "kubeconfig",
     }
 )  # fmt: skip
 _ENDINGS = (
-    ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".tfstate", ".kubeconfig",
+    ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".tfstate",
+    ".tfstate.backup", ".kubeconfig",
 )  # fmt: skip
 _DATA = pattern(
     r"(?:.*[-_.])?(?:credentials?|secrets?|service[-_]account)(?:[-_.].*)?"
     r"\.(?:json|ya?ml|toml|ini|cfg|conf|txt|xml|properties|csv)"
 )
-_HINTS = (
-    ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".tfstate", ".git", ".ssh", ".gnupg", ".aws",
-    ".azure", ".kube", ".docker", "id_", "credential", "secret", "service", "netrc", ".pgpass", ".my.cnf", ".npmrc",
-    ".pypirc", ".htpasswd", ".boto", ".vault", "kubeconfig",
-)  # fmt: skip
-"""Every secret name holds one of these, in small letters, and most names hold none."""
-_RAW_HINTS = tuple(hint.encode() for hint in _HINTS)
+_HINTS = ("/.", "id_", "credential", "secret", "service", "netrc", "kubeconfig", *_ENDINGS)
+"""Every secret name holds one of these, in small letters and after a slash, and most names hold none."""
+_RAW_HINTS = (b"/.", b"\0.", b"id_", b"credential", b"secret", b"service", b"netrc", b"kubeconfig")
+_RAW_ENDINGS = tuple(ending.encode() for ending in _ENDINGS)
 
 NAMED = 10
 """How many withheld files a result names; it counts them all."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Withheld:
     """Files that look like secrets and were left out: how many, and the names of the first."""
 
@@ -55,19 +51,24 @@ def may_hold_secrets(names: str) -> bool:
     return any(hint in lower for hint in _HINTS)
 
 
-def suspects(names: bytes) -> Iterator[bytes]:
-    """Those of many NUL-separated names that might look like secrets; found without taking the names apart."""
-    lower = names.lower()
-    found = set()
+def suspects(names: bytes) -> set[bytes]:
+    """Those of many NUL-separated names that might look like secrets; few of the others are among them."""
+    whole = b"\0" + names
+    lower = whole.lower()
+    found = {
+        name
+        for name, lowered in zip(whole.split(b"\0"), lower.split(b"\0"), strict=True)
+        if lowered.endswith(_RAW_ENDINGS)
+    }
     for hint in _RAW_HINTS:
         at = lower.find(hint)
         while at >= 0:
-            start = names.rfind(b"\0", 0, at) + 1
-            end = names.find(b"\0", at)
-            end = len(names) if end < 0 else end
-            found.add(names[start:end])
+            start = whole.rfind(b"\0", 0, at + 1) + 1
+            end = whole.find(b"\0", at + 1)
+            end = len(whole) if end < 0 else end
+            found.add(whole[start:end])
             at = lower.find(hint, end)
-    yield from sorted(found)
+    return found
 
 
 class WithheldCount:

@@ -1,14 +1,14 @@
 """Which files a question is about: below a path, of a pattern, no deeper than asked, neither hidden nor secret."""
 
 import re
-from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument
+from haversack.values import record
 from haversack.workspace.globs import compile_glob
 from haversack.workspace.secrecy import WithheldCount, looks_secret, may_hold_secrets
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Names:
     """Some files: their names below `folder`, which ends in a slash, to open them by, and their paths to show."""
 

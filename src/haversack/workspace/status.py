@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from haversack.values import record
 from haversack.workspace.git import Repository, require_repository
 from haversack.workspace.root import Workspace, locate
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
@@ -20,7 +20,7 @@ _CONFLICTS = {
 _BATCH = 256
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StatusEntry:
     """A path that is not as it was committed: how, and its old name when it was renamed or copied."""
 
@@ -30,7 +30,7 @@ class StatusEntry:
     old_path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counts:
     """How many paths are in each group; one that is both staged and modified is in two."""
 
@@ -44,7 +44,7 @@ class Counts:
         return not (self.conflicted or self.staged or self.modified or self.untracked)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VcsStatus:
     """The state of a work tree.
 
@@ -106,20 +106,20 @@ def _entries(repository: Repository, scope: str, headers: dict[str, str]) -> Ite
         "--ignore-submodules=dirty", "--", scope,
         unfiltered=True,
     )  # fmt: skip
-    for record in said:
-        kind = record[:1]
+    for told in said:
+        kind = told[:1]
         if kind == b"#":
-            key, _, value = record[2:].decode("utf-8", "replace").partition(" ")
+            key, _, value = told[2:].decode("utf-8", "replace").partition(" ")
             headers[key] = value
         elif kind == b"?":
-            if path := name(record[2:]):
+            if path := name(told[2:]):
                 yield StatusEntry("untracked", path, "untracked")
         elif kind == b"u":
-            fields = record.split(b" ", 10)
+            fields = told.split(b" ", 10)
             if path := name(fields[10]):
                 yield StatusEntry("conflicted", path, _CONFLICTS.get(fields[1].decode(), "in conflict"))
         elif kind in (b"1", b"2"):
-            fields = record.split(b" ", 9 if kind == b"2" else 8)
+            fields = told.split(b" ", 9 if kind == b"2" else 8)
             old = (name(next(said, b"")) or "") if kind == b"2" else ""
             if path := name(fields[-1]):
                 yield from _changes(fields[1].decode(), path, old)

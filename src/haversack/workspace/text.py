@@ -4,9 +4,9 @@ import codecs
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from haversack.errors import InvalidArgument, NotFound
+from haversack.values import record
 
 LINE_CAP = 1_000
 """Characters of one line that are shown."""
@@ -22,7 +22,7 @@ _WESTERN = "".join(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """A line, or the part of it that is shown: `text` begins `start` characters into a line of `length` characters."""
 
@@ -36,7 +36,7 @@ class Line:
         return len(self.text) < self.length
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sniffed:
     """What the first bytes of a file tell: its encoding if they say, how many bytes mark it, whether it is binary."""
 

@@ -1,0 +1,38 @@
+"""Forms that stemming cannot bring together: went and go, children and child."""
+
+from functools import cache
+
+from haversack.memory.stemming import stem
+
+_FAMILIES = """
+go goes went gone|say said|make made|get got gotten|know knew known|take took taken|see saw seen|come came
+think thought|give gave given|find found|tell told|become became|leave left|feel felt|bring brought
+begin began begun|keep kept|hold held|write wrote written|stand stood|hear heard|mean meant|meet met|pay paid
+sit sat|speak spoke spoken|lead led|grow grew grown|lose lost|fall fell fallen|send sent|build built
+understand understood|draw drew drawn|break broke broken|spend spent|rise rose risen|drive drove driven
+buy bought|wear wore worn|choose chose chosen|eat ate eaten|win won|teach taught|catch caught|sell sold
+fly flew flown|fight fought|throw threw thrown|sleep slept|run ran|sing sang sung|swim swam swum
+drink drank drunk|ride rode ridden|forget forgot forgotten|hide hid hidden|steal stole stolen|wake woke woken
+shake shook shaken|bite bit bitten|blow blew blown|freeze froze frozen|seek sought|shoot shot|feed fed
+bend bent|lend lent|deal dealt|dig dug|hang hung|lay laid|light lit|shine shone|sink sank sunk|strike struck
+swear swore sworn|sweep swept|tear tore torn|child children|man men|woman women|person people|mouse mice
+foot feet|tooth teeth|life lives|wife wives|knife knives|good better best|bad worse worst|index indices
+matrix matrices|vertex vertices
+"""
+
+
+@cache
+def _families() -> dict[str, tuple[str, ...]]:
+    families = [tuple(line.split()) for line in _FAMILIES.strip().replace("\n", "|").split("|")]
+    return {stem(word): family for family in families for word in family}
+
+
+def forms(word: str) -> tuple[str, ...]:
+    """Every spelling that counts as the same word, this one first."""
+    family = _families().get(stem(word), ())
+    return tuple(dict.fromkeys((word, *family)))
+
+
+def stems(word: str) -> tuple[str, ...]:
+    """The stems under which the index holds those spellings."""
+    return tuple(dict.fromkeys(stem(form) for form in forms(word)))

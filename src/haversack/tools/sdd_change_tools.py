@@ -1,0 +1,227 @@
+"""The tools for what happens to a project: exploring, changing, deciding."""
+
+from typing import Annotated, Literal
+
+from haversack.app import App
+from haversack.memory.finding import by_topic
+from haversack.memory.saving import Draft, save
+from haversack.sdd import change_work, exploration
+from haversack.sdd.artifacts import ADR_STATUSES, Decision
+from haversack.sdd.changes import SIZES, TYPES, Change
+from haversack.sdd.decisions import record_decision
+from haversack.sdd.exploration import Notes, topic_of
+from haversack.sdd.results import ChangeFile, ChangeReceipt, ChangeReport
+from haversack.tools.declaring import tool
+from haversack.tools.result import Block, Done, Facts, Outcome, Result
+from haversack.tools.sdd_replies import (
+    CONFIRMATION_TOKENS,
+    confirmed,
+    counted,
+    listed,
+    moment,
+    plan_name,
+    what_is_next,
+    workspace,
+)
+from haversack.tools.views import one_line
+
+
+@tool(group="sdd", writes=True, title="Explore an idea")
+def sdd_explore(
+    app: App,
+    *,
+    title: str,
+    goals: str = "",
+    constraints: str = "",
+    preferences: str = "",
+    unknowns: str = "",
+    decisions: str = "",
+    context: str = "",
+) -> Outcome:
+    """Think before planning: notes are kept in memory and merged when a title is explored again. \
+Suggests type and size of a change."""
+    notes = Notes(
+        goals=goals,
+        constraints=constraints,
+        preferences=preferences,
+        unknowns=unknowns,
+        decisions=decisions,
+        context=context,
+    )
+    # One transaction, so that of two who explore the same title neither loses notes.
+    with app.database.write():
+        place, earlier = _earlier(app, title)
+        found = exploration.explore(title, notes, earlier)
+        held = found.remembrance
+        saved = save(
+            app.memory,
+            Draft(
+                title=held.title,
+                content=held.content,
+                kind=held.kind,
+                project=place,
+                topic_key=held.topic_key,
+                tool_name="sdd_explore",
+            ),
+        )
+    added = {name: count for name, count in found.added.items() if count}
+    what = ", ".join(f"{name} {count}" for name, count in added.items()) or "nothing new"
+    suggestion = found.suggestion
+    unknown = counted(found.open_questions, "open question")
+    message = (
+        f"Explored {found.title} in #{saved.id}, lines added: {what}; {unknown}.\n"
+        f"It looks like a {suggestion.size} {suggestion.type} ({'; '.join(suggestion.reasons)}).\n"
+        "sdd_change starts it as a change; sdd_init_project starts a project of its own."
+    )
+    facts = {
+        "id": saved.id,
+        "title": found.title,
+        "added": added,
+        "open_questions": found.open_questions,
+        "type": suggestion.type,
+        "size": suggestion.size,
+        "reasons": list(suggestion.reasons),
+    }
+    return Done(message, facts, brief=f"explored {one_line(found.title, 80)} in #{saved.id}: {what}")
+
+
+def _earlier(app: App, title: str) -> tuple[str, str]:
+    """The project an exploration is kept under, and its text so far.
+
+    One begun before there was a plan stays where it is.
+    """
+    detected = app.memory.project()
+    own = plan_name(app) or detected
+    for project in (own, detected):
+        if held := by_topic(app.memory, topic_of(title), project=project):
+            return project, held.content
+    return own, ""
+
+
+@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Start or close a change")
+def sdd_change(
+    app: App,
+    *,
+    type: Annotated[str, TYPES],
+    size: Annotated[str, SIZES],
+    description: Annotated[str, "First line names it; for cancel and archive: why"],
+    action: Literal["start", "cancel", "archive"] = "start",
+) -> Outcome:
+    """Start a change, or cancel or archive the active one. Type and size choose its stages."""
+    root, now = workspace(app), moment(app)
+    if action == "start":
+        receipt = change_work.start_change(root, change_type=type, size=size, description=description, now=now)
+        return _changed(app, receipt, "sdd_change", f"stages {', '.join(receipt.change.flow)}")
+    close = change_work.cancel_change if action == "cancel" else change_work.archive_change
+    receipt = close(root, reason=description, now=now)
+    return _changed(app, receipt, "sdd_change", receipt.change.status)
+
+
+@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Advance the change")
+def sdd_change_advance(
+    app: App,
+    *,
+    content: Annotated[str, "The stage's artifact as Markdown"],
+    stage: Annotated[str, "An earlier one, to write it again"] = "",
+) -> Outcome:
+    """Write the open stage of the active change and move on. sdd_context_check has to come before its stage."""
+    receipt = change_work.advance_change(workspace(app), content=content, stage=stage, now=moment(app))
+    change = receipt.change
+    done = sum(1 for state in change.stages if state.status == "done")
+    said = f"{done} of {len(change.flow)} stages done" if change.current else "the change is completed"
+    return _changed(app, receipt, "sdd_change_advance", said)
+
+
+def _changed(app: App, receipt: ChangeReceipt, tool_name: str, said: str) -> Result:
+    change = receipt.change
+    stale = (f"Stale, to be written again: {', '.join(change.stale)}.",) if change.stale else ()
+    facts = _change_facts(change) | {"stale": list(change.stale)}
+    return confirmed(app, receipt, tool_name, f"{change.size} {change.type}, {said}", more_lines=stale, facts=facts)
+
+
+@tool(group="sdd", title="Where a change stands")
+def sdd_change_status(app: App, *, slug: Annotated[str, "The active or last one when omitted"] = "") -> Outcome:
+    """A change with its stages, files and next step, and the names of the others."""
+    report = change_work.change_status(workspace(app), slug=slug)
+    change = report.change
+    return Result(
+        blocks=[
+            _change_block(report),
+            *(_file_block(each) for each in report.files),
+            *listed("others", "Other changes", [each for each in report.others if each != change.slug]),
+        ],
+        noun="stages",
+        total=len(report.files),
+        items_name="items",
+        advice="Increase max_tokens for more.",
+        brief=f"{_named(change)}: {change.status}" + (f" at {change.current}" if change.current else ""),
+    )
+
+
+def _change_block(report: ChangeReport) -> Block:
+    change = report.change
+    standing = f"{change.status} at {change.current}" if change.current else change.status
+    lines = [
+        f"Change {_named(change)}: {standing}. {what_is_next(report.next_step)}",
+        one_line(change.description, 300),
+    ]
+    if change.reason:
+        lines.append(f"Closed because: {one_line(change.reason, 300)}")
+    facts = _change_facts(change) | {
+        "description": change.description,
+        "created": change.created_at,
+        "checked": change.checked_at,
+        "closed": change.closed_at,
+        "reason": change.reason,
+        "next_tool": report.next_step.tool,
+    }
+    shown = {name: value for name, value in facts.items() if value}
+    return Block("Change", lambda _: "\n".join(lines), lambda _: shown, worth=4.0, required=True, counted=False)
+
+
+def _file_block(file: ChangeFile) -> Block:
+    status = file.status.replace("_", " ")
+    written = f", {file.path}, {counted(file.size, 'byte')}" if file.size is not None else ""
+    times = f", written {file.iterations} times" if file.iterations > 1 else ""
+    facts = {"stage": file.stage, "status": file.status, "path": file.path, "bytes": file.size}
+    return Block(file.stage, lambda _: f"- {file.stage}: {status}{written}{times}", lambda _: facts)
+
+
+def _named(change: Change) -> str:
+    return f"{change.slug} ({change.size} {change.type})"
+
+
+def _change_facts(change: Change) -> dict[str, object]:
+    return {
+        "slug": change.slug,
+        "type": change.type,
+        "size": change.size,
+        "status": change.status,
+        "stage": change.current,
+    }
+
+
+@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Record a decision")
+def sdd_adr(
+    app: App,
+    *,
+    title: str,
+    context: str,
+    decision: str,
+    rationale: str,
+    alternatives_rejected: str = "",
+    status: Annotated[str, ADR_STATUSES] = "accepted",
+    supersedes: Annotated[str, "Numbers of those it replaces"] = "",
+) -> Outcome:
+    """Record an architecture decision under its own number, with its date."""
+    content = Decision(
+        context=context, decision=decision, rationale=rationale, alternatives_rejected=alternatives_rejected
+    )
+    receipt = record_decision(
+        workspace(app), title=title, content=content, status=status, supersedes=supersedes, now=moment(app)
+    )
+    replaced = [f"ADR-{number:03d}" for number in receipt.superseded]
+    said = f"ADR-{receipt.number:03d} {one_line(receipt.title, 100)}, {status}"
+    said += f", superseding {', '.join(replaced[:10])}" if replaced else ""
+    facts: Facts = {"number": receipt.number, "title": receipt.title, "status": status, "superseded": replaced}
+    return confirmed(app, receipt, "sdd_adr", said, facts=facts)

@@ -1,0 +1,199 @@
+"""The tools that read a plan: where it stands, and what it has to say about a change."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from haversack.app import App
+from haversack.errors import WrongStage
+from haversack.sdd import change_work, overview
+from haversack.sdd.artifacts import shown_score
+from haversack.sdd.markdown import Section
+from haversack.sdd.overview import Artifact
+from haversack.sdd.pipeline import STAGES
+from haversack.sdd.results import Overview, StageRow
+from haversack.tools import sdd_relevance
+from haversack.tools.declaring import tool
+from haversack.tools.result import Block, Document, Facts, Outcome, Result
+from haversack.tools.sdd_replies import counted, moment, what_is_next, workspace
+from haversack.tools.views import SNIPPET_WIDTH, one_line
+
+CHECK_TOKENS = 2_000
+TABLE = "| stage | status | finished | size | file |"
+
+
+@tool(group="sdd", level="summary", title="Where the plan stands")
+def sdd_get_context(app: App, level: str, *, stage: Annotated[str, STAGES] = "") -> Outcome:
+    """Where the plan stands and what is next. Defaults to summary, a line per stage; standard adds sizes, full the \
+artifacts. stage shows one artifact."""
+    root = workspace(app)
+    try:
+        held = overview.overview(root)
+    except WrongStage as none_started:
+        return Result(
+            (),
+            noun="stages",
+            total=0,
+            empty=f"No plan is kept here. {none_started.hint}.",
+            brief="no plan is kept here",
+        )
+    brief = f"plan of {one_line(held.name, 60)}: {held.next_step.sentence}"
+    if stage:
+        return _one_artifact(overview.artifact(root, stage), held, level, brief)
+    if level == "full":
+        return _every_artifact(root, held, brief)
+    rows = [_row_block(row, held, root, section=TABLE if level == "standard" else "") for row in held.stages]
+    return Result(blocks=[_project_block(held), *rows], noun="stages", total=len(rows), items_name="items", brief=brief)
+
+
+def _project_block(held: Overview) -> Block:
+    """The first line of every answer: what it is about and which tool is next."""
+    done = sum(1 for row in held.stages if row.status == "done")
+    lines = [
+        f"Project {held.name} ({held.mode}): {done} of {len(held.stages)} stages done. {what_is_next(held.next_step)}"
+    ]
+    change = held.active_change
+    if change:
+        lines.append(f"Change {change.slug} ({change.size} {change.type}): {what_is_next(held.change_step)}")
+    facts: dict[str, object] = {
+        "project": held.name,
+        "mode": held.mode,
+        "done": done,
+        "next_tool": held.next_step.tool,
+        "next_stage": held.next_step.stage,
+        **({"change": change.slug, "change_tool": held.change_step.tool} if change else {}),
+    }
+    more_facts = {
+        "description": held.description,
+        "root": held.root,
+        "changes": held.changes,
+        "decisions": held.decisions,
+        "clarity": float(shown_score(held.gate.score)),
+        "verdict": held.verdict,
+    }
+    kept = f"{held.root}: {counted(held.changes, 'change')}, {counted(held.decisions, 'decision')}"
+
+    def text(level: str) -> str:
+        return "\n".join(lines if level == "summary" else [*lines, one_line(held.description, SNIPPET_WIDTH), kept])
+
+    return Block(
+        "Project",
+        text,
+        lambda level: facts if level == "summary" else facts | more_facts,
+        worth=4.0,
+        required=True,
+        counted=False,
+    )
+
+
+def _row_block(row: StageRow, held: Overview, root: str, *, section: str) -> Block:
+    status = row.status.replace("_", " ") + _standing(row, held)
+    size = "-" if row.size is None else f"{counted(row.size, 'byte')}, {counted(row.lines, 'line')}"
+    line = f"| {row.stage} | {status} | {row.finished_at[:10] or '-'} | {size} | {row.path} |"
+    facts = {"stage": row.stage, "status": row.status}
+    more_facts = facts | {
+        "path": row.path,
+        "bytes": row.size,
+        "lines": row.lines,
+        "iterations": row.iterations,
+        "finished": row.finished_at,
+    }
+
+    def artifact() -> str:
+        return overview.artifact(root, row.stage).text.rstrip() if row.size is not None else ""
+
+    def text(level: str) -> str:
+        if level == "summary":
+            return f"- {row.stage}: {status}"
+        return line if level == "standard" else f"{line}\n{artifact()}".rstrip()
+
+    def shown(level: str) -> Facts:
+        return facts if level == "summary" else more_facts if level == "standard" else more_facts | {"text": artifact()}
+
+    return Block(row.stage, text, shown, section=section)
+
+
+def _standing(row: StageRow, held: Overview) -> str:
+    if row.stage == "clarify" and row.iterations:
+        return f" (clarity {shown_score(held.gate.score)}, {held.gate.threshold} needed)"
+    if row.stage == "validate" and held.verdict:
+        return f" ({held.verdict})"
+    return f" ({row.iterations} times)" if row.iterations > 1 else ""
+
+
+def _every_artifact(root: str, held: Overview, brief: str) -> Result:
+    statuses = {row.stage: row.status for row in held.stages}
+    blocks = [
+        block
+        for artifact in overview.written_artifacts(root)
+        for block in _section_blocks(artifact, f"# {artifact.path} ({artifact.stage}, {statuses[artifact.stage]})")
+    ]
+    return Result(
+        blocks=[_project_block(held), *blocks],
+        noun="sections",
+        total=len(blocks),
+        items_name="items",
+        advice="Increase max_tokens, or name a stage to read its artifact in pages.",
+        brief=brief,
+    )
+
+
+def _one_artifact(artifact: Artifact, held: Overview, level: str, brief: str) -> Outcome:
+    about = f"{brief}; {artifact.path}"
+    if level == "full":
+        whole = {"stage": artifact.stage, "path": artifact.path, "text": artifact.text}
+        return Document(artifact.text, name=artifact.path, facts=whole, brief=about)
+    row = next(each for each in held.stages if each.stage == artifact.stage)
+    size = f"{counted(row.size or 0, 'byte')}, {counted(row.lines, 'line')}"
+    head = f"{artifact.path}: {row.status.replace('_', ' ')}, {size}"
+    facts = {"stage": artifact.stage, "path": artifact.path, "bytes": row.size, "status": row.status}
+    about_it = Block(artifact.path, lambda _: head, lambda _: facts, required=True, counted=False)
+    blocks = list(_section_blocks(artifact))
+    return Result(
+        blocks=[about_it, *blocks], noun="sections", total=len(blocks), items_name="items",
+        advice="Increase max_tokens for more.", brief=about,
+    )  # fmt: skip
+
+
+def _section_blocks(artifact: Artifact, section: str = "") -> Iterator[Block]:
+    """The parts of an artifact that say something, as blocks."""
+    for part in artifact.sections:
+        if part.text.strip():
+            yield _section_block(artifact.path, part, section)
+
+
+def _section_block(path: str, part: Section, section: str) -> Block:
+    body = part.text.strip("\n")
+    lines = body.count("\n") + 1
+    title = part.title or "(before any heading)"
+
+    def text(level: str) -> str:
+        if level == "full":
+            return f"{'#' * max(part.level, 1)} {title}\n{body}"
+        head = f"- {title} (line {part.line}, {counted(lines, 'line')})"
+        return head if level == "summary" else f"{head}\n  {one_line(body, SNIPPET_WIDTH)}"
+
+    def facts(level: str) -> Facts:
+        shown: dict[str, object] = {"path": path, "line": part.line, "title": part.title, "lines": lines}
+        if level == "standard":
+            shown["snippet"] = one_line(body, SNIPPET_WIDTH)
+        return shown | ({"text": body} if level == "full" else {})
+
+    return Block(f"{path}:{part.line}", text, facts, section=section)
+
+
+@tool(
+    group="sdd", writes=True, idempotent=True, budgeted=True, level="standard", default_tokens=CHECK_TOKENS,
+    title="Check a change against the plan",
+)  # fmt: skip
+def sdd_context_check(
+    app: App,
+    *,
+    change_description: Annotated[str, "What is to change, in words; ids it concerns"],
+    project_name: Annotated[str, "Memories of this project only"] = "",
+) -> Outcome:
+    """What matters for a change, best first: requirements, rules, tasks, artifacts, past changes, decisions, \
+conventions, memories, and what is wrong with the plan."""
+    root = workspace(app)
+    weighed = sdd_relevance.weigh(app, root, change_description, project_name)
+    active = change_work.record_context_check(root, now=moment(app))
+    return sdd_relevance.result(weighed, active, change_description)

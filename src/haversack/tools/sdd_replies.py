@@ -1,0 +1,149 @@
+"""What the planning tools have in common: where the plan is, what a step leaves in memory, how it is confirmed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import groupby
+
+from haversack.app import App
+from haversack.errors import DamagedFile, HaversackError
+from haversack.memory.redaction import describe
+from haversack.memory.saving import Draft, save
+from haversack.sdd.library import load_project, located
+from haversack.sdd.results import ChangeReceipt, DecisionReceipt, Receipt, Remembrance
+from haversack.sdd.stages import NextStep
+from haversack.sdd.traceability import Finding
+from haversack.tools.result import NO_FACTS, Block, Facts, Result
+from haversack.tools.views import one_line
+from haversack.values import record
+
+Step = Receipt | ChangeReceipt | DecisionReceipt
+
+CONFIRMATION_TOKENS = 1_000
+"""The budget of a confirmation, which only findings can fill."""
+MOST_SPANS = 12
+
+
+@record
+class Remembered:
+    """What became of a remembrance; no id when it could not be saved."""
+
+    id: int | None
+    sentence: str
+
+
+def workspace(app: App) -> str:
+    """The folder whose plan a call is about: the root that is set, else the git top level, else the folder itself."""
+    from haversack.workspace.root import open_workspace
+
+    return open_workspace(app.config.workspace, app.directory).root
+
+
+def plan_name(app: App) -> str:
+    """The name of the project that is planned here; empty when none is started or its state cannot be read."""
+    with suppress(DamagedFile):
+        project = load_project(located(workspace(app)))
+        return project.name if project else ""
+    return ""
+
+
+def moment(app: App) -> datetime:
+    """The time of a call."""
+    return datetime.fromtimestamp(app.now() / 1_000_000, UTC)
+
+
+def remember(app: App, remembrance: Remembrance, *, project: str, tool: str) -> Remembered:
+    """Put a step into memory; the step is taken already, so a memory that fails is told and not raised."""
+    draft = Draft(
+        title=remembrance.title,
+        content=remembrance.content,
+        kind=remembrance.kind,
+        project=project,
+        topic_key=remembrance.topic_key,
+        tool_name=tool,
+    )
+    try:
+        saved = save(app.memory, draft)
+    except HaversackError as error:
+        return Remembered(None, f"Not remembered: {error.message}.")
+    secrets = f"; {describe(saved.redactions)}" if saved.redactions else ""
+    return Remembered(saved.id, f"Remembered as #{saved.id}{secrets}.")
+
+
+def confirmed(
+    app: App, step: Step, tool: str, said: str, *, more_lines: Sequence[str] = (), facts: Facts = NO_FACTS
+) -> Result:
+    """The reply to a step: what was written and what is next, with what is wrong with the artifact as blocks."""
+    written = step.written
+    remembered = remember(app, step.remembrance, project=step.project, tool=tool)
+    size = f"{counted(written.size, 'byte')}, {counted(written.lines, 'line')}"
+    kept = f" The version before is {written.kept}." if written.kept else ""
+    opening = f"Wrote {written.path} ({size}): {said}.{kept} {remembered.sentence}"
+    lines = (opening, *more_lines, what_is_next(step.next_step))
+    findings = tuple(dict.fromkeys(step.findings))
+    return Result(
+        blocks=[finding_block(finding, section="## Findings") for finding in findings],
+        noun="findings",
+        total=len(findings),
+        # Further pages of the findings do not say again what was written.
+        heading=lambda *_: "\n".join(lines),
+        advice="Errors come first.",
+        facts={
+            "project": step.project,
+            "path": written.path,
+            "bytes": written.size,
+            "lines": written.lines,
+            **({"kept": written.kept} if written.kept else {}),
+            **facts,
+            "memory_id": remembered.id,
+            "next_tool": step.next_step.tool,
+            "next_stage": step.next_step.stage,
+        },
+        brief=f"{one_line(step.project, 60)}: wrote {written.path} ({written.size:,} bytes), {said}",
+    )
+
+
+def what_is_next(step: NextStep) -> str:
+    """The next step as a sentence; the name of a tool stays as it is."""
+    said = step.sentence
+    return f"{said if said.startswith(step.tool) else said[:1].upper() + said[1:]}."
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 task`, `2 tasks`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def finding_block(finding: Finding, *, section: str = "", worth: float = 1.0) -> Block:
+    """Something the artifacts contradict or leave open, as an item of a list."""
+    facts = {"severity": finding.severity, "finding": finding.kind, "at": finding.where, "message": finding.message}
+    return Block(
+        f"{finding.where} {finding.message}",
+        lambda _: f"- {finding.severity}: {finding.where}: {finding.message}",
+        lambda _: facts,
+        section=section,
+        worth=worth,
+    )
+
+
+def spans(ids: Iterable[str]) -> str:
+    """Ids as short as they can be told: `FR-001 to FR-009, NFR-001`; of very many spans, the first."""
+
+    def place(numbered: tuple[int, str]) -> tuple[str, int]:
+        prefix, _, number = numbered[1].rpartition("-")
+        return prefix, int(number) - numbered[0] if number.isdigit() else -1
+
+    runs = [[name for _, name in run] for _, run in groupby(enumerate(ids), key=place)]
+    told = [run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    if len(told) <= MOST_SPANS:
+        return ", ".join(told)
+    return ", ".join(told[:MOST_SPANS]) + f" and {sum(len(run) for run in runs[MOST_SPANS:])} more"
+
+
+def listed(name: str, title: str, names: Sequence[str], *, each: int = 25) -> Iterator[Block]:
+    """Names as lines of a few each, which are not counted among what a reply is about."""
+    for start in range(0, len(names), each):
+        some = names[start : start + each]
+        text = f"{title}: {', '.join(some)}"
+        facts = {name: list(some)}
+        yield Block(f"{name} {start}", lambda _, t=text: t, lambda _, f=facts: f, worth=2.0, counted=False)  # type: ignore[misc]

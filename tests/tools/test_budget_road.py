@@ -1,0 +1,309 @@
+"""What the account in force changes on the road of a call: allocations, warnings, hints, debits and the log."""
+
+import json
+import re
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haversack.app import App
+from haversack.config import BudgetSettings, Config, ServerSettings, TokenSettings, load
+from haversack.errors import Conflict, ExpiredKey, InvalidArgument, NotFound, UnknownTool
+from haversack.store.records import Entry
+from haversack.tools.budget_tools import described
+from haversack.tools.call import Options, call
+from haversack.tools.fitting import Reply
+from haversack.tools.layouts import Notes
+from haversack.tools.registry import find
+from haversack.worklog.log import line
+from tests.conftest import Clock
+
+ALERT = "[Budget Alert: ~15k tokens remaining. Consider summarizing or completing soon.]"
+
+
+@pytest.fixture
+def debited(app: App, tmp_path: Path, clock: Clock) -> App:
+    """A program with an account of its own, on a store with sixty memories."""
+    for number in range(60):
+        content = f"Service number {number} listens on port {5000 + number} behind the gateway.\n" * (1 + number % 4)
+        call(app, "mem_save", {"title": f"Port of service {number}", "content": content, "project": "thesis"})
+    return App(app.config, directory=str(tmp_path), now=clock, own_account=True)
+
+
+def newest(app: App) -> Entry:
+    return app.log.entries(app.account, 1)[0]
+
+
+def spend_down_to(app: App, remaining: int) -> None:
+    app.ledger.declare_user(app.account, app.ledger.standing(app.account).remaining - remaining)
+
+
+def pages(app: App, key: str, **arguments: object) -> list[Reply]:
+    found = [call(app, "more", {"key": key, **arguments})]
+    while (left := found[-1].left) is not None:
+        found.append(call(app, "more", {"key": left.key, **arguments}))
+    return found
+
+
+def test_every_reply_is_debited_and_logged_with_its_own_tools_line(debited: App) -> None:
+    reply = call(debited, "mem_search", {"query": "gateway port", "limit": 5})
+    assert reply.left is not None
+    held = debited.ledger.standing(debited.account).account
+    entry = newest(debited)
+    assert held.tool_results == entry.sent == reply.tokens
+    assert entry.before == reply.tokens + reply.left.price
+    assert entry.rest == reply.left.key
+    assert line(entry).startswith(
+        f'[{entry.key}] mem_search(query="gateway port", limit=5) {entry.before:,}->{entry.after} tokens: '
+        "60 results for 'gateway port'"
+    )
+    assert held.history == debited.profile.count(line(entry))
+
+
+def test_a_logged_reply_is_read_back_byte_for_byte_after_a_restart(debited: App, clock: Clock) -> None:
+    reply = call(debited, "mem_search", {"query": "gateway port", "limit": 40})
+    key, account = newest(debited).key, debited.account
+    debited.close()
+    again = App(
+        Config(home=debited.config.home, budget=BudgetSettings(account=account)),
+        directory=debited.directory,
+        now=clock,
+    )
+    assert again.log.expand(key) == reply.text
+    whole = call(again, "more", {"key": key, "max_tokens": 20_000})
+    assert whole.text.startswith(reply.text)
+    texts = [page.text.split("\n⚡ Budget")[0] for page in pages(again, key, max_tokens=400)]
+    assert len(texts) > 3
+    assert "\n".join(texts).startswith(reply.text)
+
+
+def test_writing_tools_are_logged_too_and_secrets_are_not(debited: App) -> None:
+    token = "ghp_" + "a1B2" * 9
+    call(debited, "mem_save", {"title": "Deploy", "content": f"Use {token} <private>and my PIN</private>"})
+    entry = newest(debited)
+    assert entry.tool == "mem_save"
+    assert "saved #61" in entry.brief
+    assert token not in line(entry)
+    assert "PIN" not in line(entry)
+
+
+def test_a_call_that_failed_is_debited_and_logged(debited: App) -> None:
+    with pytest.raises(NotFound) as caught:
+        call(debited, "mem_get_observation", {"id": 999})
+    entry = newest(debited)
+    assert entry.brief == "failed: no observation #999"
+    assert entry.sent == debited.profile.count(str(caught.value))
+    with pytest.raises(InvalidArgument):
+        call(debited, "mem_search", {"query": "x", "max_tokens": 3})
+    assert newest(debited).brief.startswith("failed: max_tokens is 3")
+    with pytest.raises(UnknownTool):
+        call(debited, "mem_serach", {"query": "x"})
+    assert newest(debited).tool == "mem_search"
+
+
+def test_no_reply_is_over_8000_tokens_unless_asked_for_and_the_ceiling_falls_with_use(debited: App) -> None:
+    call(debited, "mem_save", {"title": "Long", "content": "A long line of words that goes on.\n" * 5_000})
+    sizes = [call(debited, "mem_get_observation", {"id": 61}).tokens for _ in range(8)]
+    assert all(7_800 <= size <= 8_000 for size in sizes[:4])
+    assert sizes[5] < 2_000
+    assert max(sizes[6:]) <= 500
+    assert call(debited, "mem_get_observation", {"id": 61, "max_tokens": 20_000}).tokens > 19_000
+
+
+def test_a_tools_own_size_and_a_setting_for_it_come_before_the_general_size(debited: App, tmp_path: Path) -> None:
+    for number in range(40):
+        call(debited, "mem_save", {"title": f"Essay {number}", "content": f"Number {number}. " + "many words " * 100})
+    assert 1_800 <= call(debited, "context_pack", {}).tokens <= 2_000
+    settings = BudgetSettings(overrides={"context_pack": 3_000})
+    other = App(Config(home=debited.config.home, budget=settings), directory=str(tmp_path))
+    assert 2_700 <= call(other, "context_pack", {}).tokens <= 3_000
+
+
+def test_a_reply_to_a_named_budget_is_the_same_however_the_account_stands(debited: App, app: App) -> None:
+    arguments = {"query": "gateway port", "limit": 30, "max_tokens": 700}
+    plain = call(app, "mem_search", arguments).text
+    assert call(debited, "mem_search", arguments).text == plain
+    spend_down_to(debited, 25_000)
+    assert call(debited, "mem_search", arguments).text == plain
+    spend_down_to(debited, 19_000)
+    assert call(debited, "mem_search", arguments).text != plain
+
+
+def test_the_alert_stands_before_the_hint_and_the_token_line(debited: App) -> None:
+    spend_down_to(debited, 15_500)
+    lines = call(debited, "mem_search", {"query": "gateway port", "max_tokens": 400}).text.splitlines()
+    assert lines[-3] == ALERT
+    assert lines[-2].startswith("⚡ Budget:")
+    assert lines[-1].startswith("📏")
+
+
+def test_the_alert_is_computed_anew_for_every_reply(debited: App) -> None:
+    assert "Budget Alert" not in call(debited, "mem_stats", {}).text
+    spend_down_to(debited, 15_500)
+    assert ALERT in call(debited, "mem_stats", {}).text
+    spend_down_to(debited, 9_300)
+    assert "[Budget Critical: ~9k tokens remaining." in call(debited, "mem_stats", {}).text
+    debited.ledger.debit(debited.account, 20_000)
+    assert "tokens over" in call(debited, "mem_stats", {}).text
+
+
+def test_the_alert_is_in_confirmations_and_json_too_but_not_in_text_to_paste(debited: App) -> None:
+    spend_down_to(debited, 15_800)
+    assert call(debited, "mem_save", {"title": "T", "content": "C"}).text.endswith("\n" + ALERT)
+    assert json.loads(call(debited, "mem_search", {"query": "port", "format": "json"}).text)["alert"] == ALERT
+    assert json.loads(call(debited, "mem_delete", {"id": 1, "format": "json"}).text)["alert"] == ALERT
+    assert "Budget Alert" not in call(debited, "context_pack", {"max_tokens": 300}, Options(footer=False)).text
+
+
+READS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("mem_search", {"query": "gateway port", "limit": 30}),
+    ("mem_context", {}),
+    ("mem_timeline", {"observation_id": 20}),
+    ("mem_get_observation", {"id": 4}),
+    ("context_pack", {}),
+    ("work_log", {}),
+    ("budget_status", {}),
+    ("mem_stats", {}),
+)
+
+
+@pytest.mark.parametrize(("name", "arguments"), READS, ids=[name for name, _ in READS])
+@pytest.mark.parametrize("profile", ["o200k", "bytes4", "claude"])
+def test_replies_with_an_alert_fit_their_budget(
+    debited: App, name: str, arguments: dict[str, object], profile: str
+) -> None:
+    config = Config(
+        home=debited.config.home,
+        tokens=TokenSettings(profile=profile),
+        budget=BudgetSettings(account=debited.account, warning=10**9),
+    )
+    low = App(config, directory=debited.directory)
+    spend_down_to(debited, 19_900)
+    for budget in (100, 255, 256, 257, 300, 500, 999, 1_000, 3_000):
+        for form in ("text", "json"):
+            reply = call(low, name, {**arguments, "max_tokens": budget, "format": form})
+            assert low.profile.count(reply.text) == reply.tokens <= budget
+            if budget >= 256 or name != "budget_status":
+                assert bool(re.search(r"\[Budget (Alert|Critical): ~", reply.text)) == (budget >= 256)
+
+
+def test_a_cut_reply_says_how_many_more_the_account_would_pay_for(debited: App) -> None:
+    reply = call(debited, "mem_search", {"query": "gateway port", "limit": 10})
+    assert reply.left is not None
+    hint = reply.text.splitlines()[-2]
+    assert hint.startswith("Showing 10 of 60 results.")
+    number = int(hint.split("Budget allows ~")[1].split(" more.")[0].replace(",", ""))
+    assert 30_000 < number * (reply.tokens / 10) < 45_000
+    facts = json.loads(call(debited, "mem_search", {"query": "gateway port", "format": "json"}).text)
+    assert facts["budget_allows"] > 100
+
+
+def test_the_hint_falls_with_the_account_and_is_not_given_where_a_budget_is_named(debited: App, app: App) -> None:
+    spend_down_to(debited, 1_000)
+    reply = call(debited, "mem_search", {"query": "gateway port", "limit": 60})
+    assert "Budget allows ~" in reply.text
+    assert int(reply.text.split("Budget allows ~")[1].split(" ")[0]) < 20
+    assert "Budget allows" not in call(debited, "mem_search", {"query": "gateway port", "max_tokens": 300}).text
+    assert "Budget allows" not in call(app, "mem_search", {"query": "gateway port"}).text
+
+
+@given(st.integers(0, 60_000))
+def test_the_number_in_the_hint_is_never_more_than_the_account_would_pay_for(remaining: int) -> None:
+    notes = Notes(spendable=remaining)
+    number = notes.allows(10, 900)
+    assert number is not None
+    exact = max(0, remaining - 900) / 90
+    assert exact * 0.9 - 1 <= number <= exact
+
+
+def test_without_an_account_nothing_is_logged_or_written(app: App) -> None:
+    call(app, "mem_save", {"title": "Port", "content": "The gateway listens on 443."})
+    with app.database.read() as tx:
+        before = tx.value("SELECT total_changes()")
+    first = call(app, "mem_stats", {}).text
+    assert call(app, "mem_stats", {}).text == first
+    with app.database.read() as tx:
+        assert tx.value("SELECT count(*) FROM accounts") == 0
+        assert tx.value("SELECT count(*) FROM entries") == 0
+        assert tx.value("SELECT count(*) FROM stash") == 0
+        assert tx.value("SELECT total_changes()") == before
+
+
+def test_a_process_of_its_own_opens_one_account_however_many_threads_call(debited: App) -> None:
+    threads = [threading.Thread(target=call, args=(debited, "mem_stats", {})) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert debited.ledger.recent()[1] == 1
+    held = debited.ledger.standing(debited.account).account
+    assert held.entries == 6
+    assert held.tool_results == sum(entry.sent for entry in debited.log.entries(debited.account))
+
+
+def test_processes_share_the_account_that_the_environment_names(debited: App, tmp_path: Path) -> None:
+    environ = {"HAVERSACK_HOME": debited.config.home, "HAVERSACK_BUDGET": debited.account}
+    sharing = App(load(environ), directory=str(tmp_path), own_account=True)
+    call(sharing, "mem_stats", {})
+    assert newest(debited).tool == "mem_stats"
+    assert debited.ledger.recent()[1] == 1
+
+
+def test_a_closed_account_refuses_calls_but_not_the_tools_that_mend_it(debited: App, tmp_path: Path) -> None:
+    lease = debited.ledger.open(5_000, parent=debited.account).handle
+    config = Config(home=debited.config.home, budget=BudgetSettings(account=lease))
+    agent = App(config, directory=str(tmp_path))
+    call(agent, "mem_stats", {})
+    spent = agent.ledger.standing(lease).spent
+    closing = call(agent, "budget_reset", {"close": True})
+    assert closing.text.startswith(f"closed account {lease}: {spent:,} tokens used, {5_000 - spent:,} returned to")
+    with pytest.raises(Conflict, match="is closed") as caught:
+        call(agent, "mem_stats", {})
+    assert "budget_open" in caught.value.hint
+    assert "opened account" in call(agent, "budget_open", {"total": 5_000}).text
+    # The reply that told of the closing is in the parent's account: something was sent, so something is debited.
+    assert newest(debited).sent == closing.tokens
+
+
+def test_descriptions_tell_what_the_account_allows_only_when_that_is_asked_for(debited: App) -> None:
+    search = find("mem_search")
+    assert described(debited, search) == search.about
+    hinting = App(
+        Config(
+            home=debited.config.home,
+            budget=BudgetSettings(account=debited.account),
+            server=ServerSettings(dynamic_hints=True),
+        ),
+        directory=debited.directory,
+    )
+    assert described(hinting, search) == f"{search.about} Budget allows ~8,000 tokens."
+    debited.ledger.debit(debited.account, 37_000)
+    assert described(hinting, search) == f"{search.about} Budget allows ~3,000 tokens."
+    assert described(hinting, find("mem_save")) == find("mem_save").about
+
+
+def test_an_expired_continuation_names_the_call_to_make_again(app: App, debited: App, clock: Clock) -> None:
+    reply = call(app, "mem_search", {"query": "gateway port", "limit": 5})
+    assert reply.left is not None
+    clock.advance(days=2)
+    with pytest.raises(ExpiredKey) as caught:
+        call(app, "more", {"key": reply.left.key})
+    assert caught.value.hint == 'make the call again: mem_search(query="gateway port", limit=5)'
+
+
+def test_one_call_is_one_transaction(debited: App) -> None:
+    call(debited, "mem_stats", {})
+    commits: list[str] = []
+
+    def committed() -> bool:
+        commits.append("commit")
+        return False
+
+    with debited.database.read() as tx:
+        tx._connection.set_commit_hook(committed)
+    call(debited, "mem_search", {"query": "gateway port", "limit": 5})
+    assert commits == ["commit"]
+    assert newest(debited).rest

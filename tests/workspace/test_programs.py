@@ -1,0 +1,69 @@
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from haversack.errors import ToolFailed
+from haversack.workspace.programs import Limits, Running, clean_environment, find_program, records
+
+
+def run(program: str, folder: Path, limits: Limits) -> bytes:
+    with Running(
+        [sys.executable, "-c", program], cwd=str(folder), environment=clean_environment(), limits=limits
+    ) as running:
+        said = b"".join(running.blocks())
+        running.ended()
+    return said
+
+
+def test_a_program_that_runs_too_long_is_ended_with_all_it_started(folder: Path) -> None:
+    # The grandchild holds the same pipe: the stream can only come to its end when that one is gone too.
+    program = (
+        "import subprocess, sys, time\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "time.sleep(600)\n"
+    )
+    with pytest.raises(ToolFailed, match=r"within 0\.8 seconds"):
+        run(program, folder, Limits(seconds=0.8))
+
+
+def test_a_program_that_says_too_much_is_stopped(folder: Path) -> None:
+    with pytest.raises(ToolFailed, match="more than 1 MB"):
+        run("while True: print('x' * 1000)", folder, Limits(max_bytes=1_000_000))
+
+
+def test_a_program_that_complains_without_end_does_not_block(folder: Path) -> None:
+    program = "import sys; sys.stderr.write('e' * 1_000_000); print('done')"
+    assert run(program, folder, Limits()) == b"done\n"
+
+
+def test_a_program_that_is_not_there_is_an_error(folder: Path) -> None:
+    with pytest.raises(ToolFailed, match="cannot be started"):
+        Running(["/no/such/program"], cwd=str(folder), environment={}, limits=Limits())
+
+
+def test_only_a_few_variables_reach_a_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GIT_DIR", "GIT_EXTERNAL_DIFF", "RIPGREP_CONFIG_PATH", "LD_PRELOAD_X", "SECRET_TOKEN"):
+        monkeypatch.setenv(name, "x")
+    seen = run("import os; print(*sorted(os.environ))", folder, Limits()).decode().split()
+    assert {"GIT_DIR", "GIT_EXTERNAL_DIFF", "RIPGREP_CONFIG_PATH", "LD_PRELOAD_X", "SECRET_TOKEN"}.isdisjoint(seen)
+    assert "PATH" in seen
+
+
+def test_a_program_of_the_project_itself_is_never_chosen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "bin").mkdir()
+    fake = folder / "bin" / "git"
+    fake.write_text("#!/bin/sh\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(folder / "bin"), "bin", ".", os.environ["PATH"]]))
+    monkeypatch.chdir(folder)
+    found = find_program("git", outside=str(folder.resolve()))
+    assert found is not None and not found.startswith(str(folder))
+    assert find_program("no-such-program-anywhere", outside=str(folder)) is None
+
+
+def test_a_stream_is_split_the_same_however_it_arrives() -> None:
+    for blocks in ([b"a\0b", b"b\0\0c"], [b"a\0bb\0\0c"], [b"a", b"\0", b"bb", b"\0\0", b"c"]):
+        assert list(records(iter(blocks))) == [b"a", b"bb", b"", b"c"]
+    assert list(records(iter([b"a\0"]))) == [b"a"]
