@@ -99,13 +99,17 @@ class StoreBusy(StoreError):
     code = "store_busy"
 
 
-class StoreReadOnly(StoreError):
+class StoreUnwritable(StoreError):
+    """Nothing can be added to the store; what is in it can still be read."""
+
+
+class StoreReadOnly(StoreUnwritable):
     """The store's file or folder cannot be written."""
 
     code = "store_read_only"
 
 
-class StoreFull(StoreError):
+class StoreFull(StoreUnwritable):
     """There is no room left on the disk."""
 
     code = "store_full"

@@ -6,6 +6,7 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from haversack.sdd.pipeline import STAGES
 from haversack.tools.call import call
 from haversack.tools.declaring import Tool
 from haversack.tools.registry import tools
@@ -99,6 +100,12 @@ ARGUMENTS: dict[str, Maker] = {
     "work_log": lambda held: some(
         {"account": st.sampled_from(held.accounts or ("none",))}, {"limit": LIMITS, "evicted": st.booleans()}
     ),
+    "sdd_get_context": lambda held: some({}, {"stage": st.sampled_from(["", *STAGES])}),
+    "sdd_context_check": lambda held: some(
+        {"change_description": st.one_of(QUERIES, st.just("Rotate tokens (FR-002, FR-999), see TASK-003"))},
+        {"project_name": PLACES["project"]},
+    ),
+    "sdd_change_status": lambda held: some({}, {"slug": st.sampled_from(["", "token-7", "none such"])}),
     "more": lambda held: some({"key": st.sampled_from(keys(held.name))}, {}),
 }
 

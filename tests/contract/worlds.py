@@ -14,6 +14,7 @@ from haversack.memory.saving import Draft
 from haversack.tokens import PROFILES
 from haversack.tools.call import call
 from tests.conftest import Clock
+from tests.contract.plans import PLANS
 
 PROJECTS = ("thesis", "Ünïcode", "项目", "empty handed")
 NAMESPACES = ("", "scout")
@@ -67,6 +68,8 @@ def world(name: str) -> World:
     clock = Clock()
     builder = opened(home, "o200k", clock)
     BUILDERS[name](builder, Random(name))
+    if name in PLANS:
+        PLANS[name](home, Random(name), SENTENCES)
     packs = () if name == "empty" else (_a_pack(builder),)
     accounts = () if name == "empty" else (_an_account(home, clock),)
     with builder.database.read() as tx:

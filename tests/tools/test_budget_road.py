@@ -295,7 +295,7 @@ def test_an_expired_continuation_names_the_call_to_make_again(app: App, debited:
 
 
 def test_one_call_is_one_transaction(debited: App) -> None:
-    call(debited, "mem_stats", {})
+    call(debited, "mem_search", {"query": "service"})
     commits: list[str] = []
 
     def committed() -> bool:

@@ -393,3 +393,23 @@ def test_what_ripgrep_is_asked_matches_wherever_python_does(
         line = raw.decode(encoding)
         if compiled.search(line):
             assert asked.search(raw)
+
+
+def test_more_matches_than_memory_should_hold_go_through_a_file(
+    repository: GitRepository, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("b.txt", "a.txt"):
+        repository.write(name, "".join(f"hit {number}\n" for number in range(1_000)))
+    usual = list(search_content(workspace, "hit").matches.items())
+    monkeypatch.setattr("haversack.workspace.collecting._IN_MEMORY", 2_000)
+    assert list(search_content(workspace, "hit").matches.items()) == usual
+    assert len(usual) == 2_000
+    monkeypatch.setattr("haversack.workspace.collecting._MOST", 20_000)
+    with pytest.raises(ToolFailed, match="the matches take more than"):
+        search_content(workspace, "hit")
+
+
+def test_an_expression_too_large_for_ripgrep_is_left_to_python(repository: GitRepository, workspace: Workspace) -> None:
+    repository.write("a.txt", "abc\nx\n")
+    found = search_content(workspace, r"(?:[a-z]{0,900}){900}x", is_regex=True)
+    assert (found.engine, places(found)) == ("python", [("a.txt", 2)])

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(typed: list[str]) -> int:
     if not typed or typed[0] in ("-h", "--help", "help"):
         if len(typed) > 1 and typed[0] == "help":
-            return _run([typed[1], "--help"])
+            return _run([*typed[1:], "--help"])
         terminal.show(overview())
         return EXIT_DONE if typed else EXIT_USAGE
     if typed[0] in ("-V", "--version", "version"):
@@ -56,7 +56,7 @@ def _run(typed: list[str]) -> int:
             from haversack.cli import housekeeping
 
             return housekeeping.run(name, rest)
-    if any(known.startswith(f"{typed[0]} ") for known in COMMAND_BY_NAME):
+    if any(known.startswith(f"{typed[0]} ") for known in (*COMMAND_BY_NAME, *HOUSEKEEPING)):
         return _group(typed)
     return _unknown(typed[0])
 
@@ -154,12 +154,13 @@ def _group(typed: list[str]) -> int:
     """What a room's commands are, when its name was typed alone or with a word it does not know."""
     from haversack.tools.registry import tools
 
-    commands = [command for command in COMMANDS if command.name.startswith(f"{typed[0]} ")]
-    width = max(len(command.name) for command in commands) + 2
+    abouts = {command.name: command.about or tools()[command.tool].about for command in COMMANDS} | HOUSEKEEPING
+    commands = {name: about for name, about in abouts.items() if name.startswith(f"{typed[0]} ")}
+    width = max(map(len, commands)) + 2
     asked = len(typed) == 1 or typed[1] in ("-h", "--help")
     if not asked:
         terminal.say(f"haversack: no command {' '.join(typed[:2])!r}")
-    listed = [f"  {command.name.ljust(width)}{tools()[command.tool].about.split('. ')[0]}" for command in commands]
+    listed = [f"  {name.ljust(width)}{about.split('. ')[0].rstrip('.')}" for name, about in commands.items()]
     (terminal.show if asked else terminal.say)("\n".join(listed))
     return EXIT_DONE if asked and len(typed) > 1 else EXIT_USAGE
 

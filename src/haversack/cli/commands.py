@@ -102,6 +102,77 @@ COMMANDS: tuple[Command, ...] = (
     Command("budget open", "budget_open", examples=("haversack budget open --total 40000 --parent b7k2m",)),
     Command("budget reset", "budget_reset", ("account",), examples=("haversack budget reset b7k2m --close",)),
     Command("log", "work_log", ("account",), examples=("haversack log b7k2m --limit 50",)),
+    Command("sdd init", "sdd_init_project", ("name", "description"), examples=("haversack sdd init Shop 'Old books'",)),
+    Command(
+        "sdd propose", "sdd_create_proposal",
+        examples=(
+            "haversack sdd propose --problem-statement 'Books get lost' --target-users Readers --proposed-solution - "
+            "--out-of-scope Buying --success-criteria 'A book is found in a minute' < solution.md",
+        ),
+    ),
+    Command(
+        "sdd requirements", "sdd_generate_requirements",
+        examples=("haversack sdd requirements --must-have - --should-have none --non-functional none < must.md",),
+    ),
+    Command(
+        "sdd rules", "sdd_create_business_rules",
+        examples=("haversack sdd rules --definitions 'Loan: a book lent' --facts none --constraints - < rules.md",),
+    ),
+    Command(
+        "sdd clarify", "sdd_clarify",
+        examples=(
+            "haversack sdd clarify",
+            """haversack sdd clarify --answers - --dimension-scores '{"security": 80}' < answers.md""",
+        ),
+    ),
+    Command(
+        "sdd design", "sdd_create_design",
+        examples=(
+            "haversack sdd design --architecture-overview - --tech-stack Python --components 'Shelf (FR-001)' "
+            "--data-model 'Book, Loan' < overview.md",
+        ),
+    ),
+    Command(
+        "sdd tasks", "sdd_create_tasks",
+        examples=("haversack sdd tasks --tasks - --estimated-effort 'two weeks' < tasks.md",),
+    ),
+    Command(
+        "sdd validate", "sdd_validate",
+        examples=(
+            "haversack sdd validate --requirements-coverage all --component-coverage all --consistency-issues none "
+            "--verdict PASS",
+        ),
+    ),
+    Command(
+        "sdd context", "sdd_get_context", ("stage",),
+        examples=("haversack sdd context", "haversack sdd context design --detail full --token-budget 1500"),
+    ),
+    Command("sdd explore", "sdd_explore", ("title",), examples=("haversack sdd explore Maps --goals - < goals.md",)),
+    Command(
+        "sdd change", "sdd_change", ("type", "size", "description"), hidden=("action",),
+        about="Start a change. Type and size choose its stages.",
+        examples=("haversack sdd change feature large 'Readers reserve books'",),
+    ),
+    Command(
+        "sdd cancel", "sdd_change", ("description",), hidden=("type", "size", "action"),
+        fixed={"action": "cancel", "type": "fix", "size": "small"}, about="Cancel the active change; its files stay.",
+        examples=("haversack sdd cancel 'nobody needs it'",),
+    ),
+    Command(
+        "sdd archive", "sdd_change", ("description",), hidden=("type", "size", "action"),
+        fixed={"action": "archive", "type": "fix", "size": "small"}, about="Archive the active or last change.",
+        examples=("haversack sdd archive 'it is live'",),
+    ),
+    Command(
+        "sdd check", "sdd_context_check", ("change_description",),
+        examples=("haversack sdd check 'Readers reserve books on loan (FR-002)' --token-budget 1500",),
+    ),
+    Command("sdd advance", "sdd_change_advance", ("content",), examples=("haversack sdd advance - < spec.md",)),
+    Command("sdd status", "sdd_change_status", ("slug",), examples=("haversack sdd status",)),
+    Command(
+        "sdd adr", "sdd_adr", ("title",),
+        examples=("haversack sdd adr 'Keep loans in SQLite' --context - --decision SQLite --rationale none < why.md",),
+    ),
 )  # fmt: skip
 
 HOUSEKEEPING: dict[str, str] = {
@@ -109,8 +180,11 @@ HOUSEKEEPING: dict[str, str] = {
     "tokens": "Count the tokens of files under each profile.",
     "export": "Write everything as JSON Lines.",
     "import": "Read JSON Lines written by export; what is there already is not added again.",
+    "backup": "Write the whole store to one checked file, while it is in use.",
+    "restore-backup": "Put a backup in the place of the store; the old store is kept beside it.",
     "demo": "Show the main job on a small store in a temporary place.",
     "doctor": "Say what is wrong, and how to mend it.",
+    "sdd doctor": "Say what is damaged in the plan kept here, and mend it.",
     "completion": "Print a completion script for bash, zsh or fish.",
 }
 

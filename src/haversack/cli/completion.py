@@ -6,12 +6,15 @@ from haversack.tools.registry import find
 
 
 def options() -> dict[str, list[str]]:
-    """Every command with its options."""
+    """Every command with its options; the first word of a two-word command with its second words."""
     found = {name: ["--help"] for name in HOUSEKEEPING}
     for command in COMMANDS:
         parser = parser_for(command, find(command.tool))
         names = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
         found[command.name] = sorted(names)
+    for name in [name for name in found if " " in name]:
+        first, _, second = name.partition(" ")
+        found.setdefault(first, []).append(second)
     return found
 
 
@@ -20,15 +23,24 @@ def script(shell: str) -> str:
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](options())
 
 
+def _first_words(known: dict[str, list[str]]) -> str:
+    return " ".join(name for name in known if " " not in name)
+
+
 def _bash(known: dict[str, list[str]]) -> str:
-    cases = "\n".join(f'    {name}) words="{" ".join(names)}" ;;' for name, names in known.items())
+    cases = "\n".join(f'    "{name}") words="{" ".join(names)}" ;;' for name, names in known.items())
     return f"""_haversack() {{
-  local words current="${{COMP_WORDS[COMP_CWORD]}}"
+  local words current="${{COMP_WORDS[COMP_CWORD]}}" command="${{COMP_WORDS[1]}}"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "{" ".join(known)}" -- "$current"))
+    COMPREPLY=($(compgen -W "{_first_words(known)}" -- "$current"))
     return
   fi
-  case "${{COMP_WORDS[1]}}" in
+  if [ "$COMP_CWORD" -gt 2 ]; then
+    case "$command ${{COMP_WORDS[2]}}" in
+      {_two_words(known)}) command="$command ${{COMP_WORDS[2]}}" ;;
+    esac
+  fi
+  case "$command" in
 {cases}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -37,25 +49,35 @@ complete -o default -F _haversack haversack"""
 
 
 def _zsh(known: dict[str, list[str]]) -> str:
-    cases = "\n".join(f"    {name}) compadd -- {' '.join(names)} ;;" for name, names in known.items())
+    cases = "\n".join(f'    "{name}") compadd -- {" ".join(names)} ;;' for name, names in known.items())
     return f"""#compdef haversack
 _haversack() {{
+  local command="${{words[2]}}"
   if (( CURRENT == 2 )); then
-    compadd -- {" ".join(known)}
+    compadd -- {_first_words(known)}
     return
   fi
-  case "${{words[2]}}" in
+  if (( CURRENT > 3 )); then
+    case "$command ${{words[3]}}" in
+      {_two_words(known)}) command="$command ${{words[3]}}" ;;
+    esac
+  fi
+  case "$command" in
 {cases}
   esac
 }}
 compdef _haversack haversack"""
 
 
+def _two_words(known: dict[str, list[str]]) -> str:
+    return "|".join(f'"{name}"' for name in known if " " in name)
+
+
 def _fish(known: dict[str, list[str]]) -> str:
-    lines = [f"complete -c haversack -f -n __fish_use_subcommand -a '{' '.join(known)}'"]
-    for name, names in known.items():
-        lines += [
-            f"complete -c haversack -n '__fish_seen_subcommand_from {name}' -l {option.removeprefix('--')}"
-            for option in names
-        ]
+    lines = [f"complete -c haversack -f -n __fish_use_subcommand -a '{_first_words(known)}'"]
+    for name, words in known.items():
+        seen = " && ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
+        for word in words:
+            what = f"-l {word.removeprefix('--')}" if word.startswith("--") else f"-a {word}"
+            lines.append(f"complete -c haversack -n '{seen}' {what}")
     return "\n".join(lines)

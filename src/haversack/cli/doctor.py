@@ -1,6 +1,7 @@
 """`doctor`: what is wrong with this installation and its store, and how to mend it."""
 
 import os
+import shutil
 import stat
 from collections.abc import Callable
 
@@ -11,6 +12,10 @@ from haversack.errors import HaversackError
 from haversack.memory.indexing import rebuild_index
 from haversack.store import health
 from haversack.values import asdict, record
+
+
+LEAST_FREE = 5_000_000
+"""Bytes that must be free for the store to be worked with."""
 
 
 @record
@@ -45,11 +50,11 @@ def examine(*, mend: bool = False) -> list[Finding]:
     except HaversackError as error:
         return [Finding("settings", False, error.message, error.hint or "mend the setting and try again")]
     findings = [Finding("settings", True, f"home is {config.home}"), _sqlite()]
-    checks: list[Callable[[Config], Finding]] = [_home, _store_file]
+    checks: list[Callable[[Config], Finding]] = [_home, _disk, _store_file]
     findings += [check(config) for check in checks]
-    if not all(each.well for each in findings) or not os.path.exists(config.store_path):
-        return findings
-    return [*findings, *_store(config, mend=mend)]
+    if all(each.well for each in findings) and os.path.exists(config.store_path):
+        findings += _store(config, mend=mend)
+    return [*findings, *_plan(config)]
 
 
 def _sqlite() -> Finding:
@@ -65,12 +70,25 @@ def _home(config: Config) -> Finding:
     return Finding("home", True, "it can be written")
 
 
+def _disk(config: Config) -> Finding:
+    folder = config.home
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder) or "."
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE:
+        remedy = f"free some space on the disk of {config.home}, or set HAVERSACK_HOME to a folder elsewhere"
+        return Finding("disk", False, f"{free:,} bytes are free", remedy)
+    return Finding("disk", True, f"{free // 1_000_000:,} MB are free")
+
+
 def _store_file(config: Config) -> Finding:
     path = config.store_path
     if not os.path.exists(path):
         return Finding("store", True, "there is none yet; the first save makes it")
-    if not os.access(path, os.R_OK | os.W_OK):
-        return Finding("store", False, f"{path} cannot be written", f"run `chmod u+rw {path}`")
+    for held in (path, f"{path}-wal", f"{path}-shm"):
+        if os.path.exists(held) and not os.access(held, os.R_OK | os.W_OK):
+            remedy = f"run `chmod u+rw {path}*`, or mount its disk for writing; until then memories can only be read"
+            return Finding("store", False, f"{held} cannot be written", remedy)
     if os.name == "posix" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
         return Finding("store", False, f"{path} can be read by others", f"run `chmod 600 {path}`")
     return Finding("store", True, f"{path}, {os.path.getsize(path):,} bytes, yours alone")
@@ -80,7 +98,10 @@ def _store(config: Config, *, mend: bool) -> list[Finding]:
     try:
         state = health.examine(config.store_path)
     except HaversackError as error:
-        remedy = "restore a backup, or move the file away and import an export; the file was not changed"
+        remedy = (
+            "run `haversack restore-backup FILE --force`, or move the file away and import an export; "
+            "the file was not changed"
+        )
         return [Finding("integrity", False, error.message, error.hint if error.code == "store_too_new" else remedy)]
     seen = state.integrity if state.is_sound else f"{state.integrity}; {state.foreign_keys} broken references"
     remedy = "" if state.is_sound else "export what can be read (`haversack export`), then import it into a new home"
@@ -96,3 +117,17 @@ def _store(config: Config, *, mend: bool) -> list[Finding]:
     count = rebuild_index(app.memory)
     app.close()
     return [*findings, Finding("search index", True, f"rebuilt for {count:,} observations")]
+
+
+def _plan(config: Config) -> list[Finding]:
+    """A word on the plan of the current folder, when it has one that is damaged."""
+    from haversack.cli.plan_doctor import damage
+
+    try:
+        found = damage(config)
+    except HaversackError as error:
+        return [Finding("plan", False, error.message, error.hint)]
+    if not found:
+        return []
+    files = ", ".join(problem.file for problem in found[:5])
+    return [Finding("plan", False, f"{len(found)} damaged: {files}", "run `haversack sdd doctor --mend`")]

@@ -17,8 +17,11 @@ def run(name: str, typed: list[str]) -> int:
         "tokens": _tokens,
         "export": _export,
         "import": _import,
+        "backup": _backup,
+        "restore-backup": _restore_backup,
         "demo": _demo,
         "doctor": _doctor,
+        "sdd doctor": _sdd_doctor,
         "completion": _completion,
     }[name](typed)
 
@@ -155,6 +158,36 @@ def _import(typed: list[str]) -> int:
     return 0
 
 
+def _backup(typed: list[str]) -> int:
+    from haversack.cli import backups
+
+    parser = _parser(
+        "backup",
+        "Write the whole store to one checked file, while it is in use.",
+        "haversack backup ~/haversack-monday.db",
+    )
+    parser.add_argument("file", metavar="FILE", help="the file to write")
+    parser.add_argument("--force", action="store_true", help="replace the file if it is there")
+    parser.add_argument("--json", action="store_true", help="say what was done as JSON")
+    parsed = parser.parse_args(typed)
+    return backups.back_up(parsed.file, force=parsed.force, as_json=parsed.json)
+
+
+def _restore_backup(typed: list[str]) -> int:
+    from haversack.cli import backups
+
+    parser = _parser(
+        "restore-backup",
+        "Put a backup in the place of the store; the old store is kept beside it.",
+        "haversack restore-backup ~/haversack-monday.db --force",
+    )
+    parser.add_argument("file", metavar="FILE", help="a file that `haversack backup` wrote")
+    parser.add_argument("--force", action="store_true", help="also where there is a store already")
+    parser.add_argument("--json", action="store_true", help="say what was done as JSON")
+    parsed = parser.parse_args(typed)
+    return backups.restore(parsed.file, force=parsed.force, as_json=parsed.json)
+
+
 def _demo(typed: list[str]) -> int:
     from haversack.cli import demo
 
@@ -170,6 +203,21 @@ def _doctor(typed: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parsed = parser.parse_args(typed)
     return doctor.run(mend=parsed.mend, as_json=parsed.json)
+
+
+def _sdd_doctor(typed: list[str]) -> int:
+    from haversack.cli import plan_doctor
+
+    parser = _parser(
+        "sdd doctor",
+        "Say what is damaged in the plan kept here, and mend it.",
+        "haversack sdd doctor",
+        "haversack sdd doctor --mend",
+    )
+    parser.add_argument("--mend", action="store_true", help="rebuild what is damaged; the damaged files are kept")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parsed = parser.parse_args(typed)
+    return plan_doctor.run(mend=parsed.mend, as_json=parsed.json)
 
 
 def _completion(typed: list[str]) -> int:

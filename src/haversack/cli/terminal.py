@@ -58,7 +58,8 @@ def tally(reply: "Reply", noun: str) -> str:
     said = f"{reply.shown} of {reply.total} {noun}, ~{reply.tokens:,} tokens"
     if reply.left is None:
         return said
-    return f"{said}; {reply.left.items} left out, ~{reply.left.price:,} tokens: haversack more {reply.left.key}"
+    way = f"haversack more {reply.left.key}" if reply.left.key else "not kept, as the store cannot be written"
+    return f"{said}; {reply.left.items} left out, ~{reply.left.price:,} tokens: {way}"
 
 
 def neutralised(text: str) -> str:

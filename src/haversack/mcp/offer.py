@@ -57,15 +57,19 @@ class Offer:
 
     def measure(self) -> None:
         """Enter what the client was told of this server, once, as part of its system prompt."""
-        if self._measured or self._listed is None or not self._app.account:
+        if self._measured or self._listed is None:
             return
         self._measured = True
+        with suppress(HaversackError):
+            if self._app.account:
+                self._app.ledger.measure_system(self._app.account, self._cost(self._listed))
+
+    def _cost(self, listed: list[Json]) -> int:
+        """The tokens of a list of tools and of the instructions."""
         import json
 
-        told = json.dumps(self._listed, ensure_ascii=False, separators=(",", ":"))
-        tokens = self._app.profile.count(told) + self._app.profile.count(self.instructions)
-        with suppress(HaversackError):
-            self._app.ledger.measure_system(self._app.account, tokens)
+        told = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+        return self._app.profile.count(told) + self._app.profile.count(self.instructions)
 
     @property
     def instructions(self) -> str:
@@ -233,5 +237,5 @@ def _facts(reply: "Reply") -> Json:
     if reply.total:
         facts |= {"shown": reply.shown, "total": reply.total}
     if reply.left:
-        facts |= {"more": reply.left.key, "left": reply.left.items, "left_tokens": reply.left.price}
+        facts |= {"more": reply.left.key or None, "left": reply.left.items, "left_tokens": reply.left.price}
     return facts

@@ -1,5 +1,7 @@
 """Finding: a query as a person would type it, ranked by relevance, with true totals."""
 
+from collections.abc import Mapping
+
 from haversack.errors import InvalidArgument
 from haversack.memory import ranking, scoring
 from haversack.memory.checks import CURRENT_STATUSES, SCOPES, STATUSES, check_kind, check_limit, check_member
@@ -24,6 +26,8 @@ LEAST_CANDIDATES, MOST_CANDIDATES = 40, 440
 """How many rows are looked at closely, growing with the limit."""
 MOST_POSTINGS = 2_000
 """Rows read in full for a query's words, the rarest first; more common words only reorder what those found."""
+MOST_FIRST = 5_000
+"""Rows read in full when even the rarest word has more than that."""
 CONVERSATION_ASKS, CONVERSATION_TURNS = 10, 6
 """A session is a conversation when at least one in so many of its rows asks something, and it has so many."""
 
@@ -123,28 +127,50 @@ def _gather(tx: Reader, query: Query, chosen: Filters, census: Census) -> tuple[
     """
     counts = {}
     for each in sought(query):
-        count = postings.rows_with_stems(tx, each.stems) if each.stems else postings.rows_matching(tx, each.expression)
+        count = postings.rows_with_stems(tx, each.stems) if each.stems else index.rows_matching(tx, each.expression)
         if count:
             counts[each] = count
     gathered: list[Postings] = []
     leaders: list[str] = []
-    read = 0
+    room = MOST_POSTINGS
+    is_complete = True
     for each in sorted(counts, key=lambda found: (counts[found], found.expression)):
-        if not leaders or read + counts[each] <= MOST_POSTINGS:
-            strengths = _strengths(tx, each, chosen, census)
+        strengths, read = _leading(tx, each, counts[each], chosen, census, room, is_first=not leaders)
+        if strengths is not None:
             leaders.append(each.expression)
-            read += counts[each]
+            room -= read
+            is_complete = is_complete and read <= MOST_FIRST
         else:
+            is_complete = False
             beside = f"{each.expression} AND ({' OR '.join(leaders)})"
             strengths = postings.strengths_of_match(tx, beside, chosen, scoring.STRENGTH, census.usual_units)
         gathered.append(Postings(each.weight * scoring.rarity(census.rows, counts[each]), strengths))
-    return gathered, len(leaders) == len(counts)
+    return gathered, is_complete
 
 
-def _strengths(tx: Reader, each: Sought, chosen: Filters, census: Census) -> dict[int, float]:
-    if each.stems:
-        return postings.strengths_of_stems(tx, each.stems, chosen, scoring.STRENGTH, census.usual_units)
-    return postings.strengths_of_match(tx, each.expression, chosen, scoring.STRENGTH, census.usual_units)
+def _leading(
+    tx: Reader, each: Sought, count: int, chosen: Filters, census: Census, room: int, *, is_first: bool
+) -> tuple[Mapping[int, float] | None, int]:
+    """All places of a word that has room to be read in full, and how many rows that took; else None.
+
+    A word that is common in the store may be rare where the search looks. The first word is read in any case:
+    if it is common even there, as far as the newest rows go.
+    """
+    if each.stems and count <= (MOST_FIRST if is_first else room):
+        return postings.strengths_of_stems(tx, each.stems, chosen, scoring.STRENGTH, census.usual_units), count
+    can_be_fewer = chosen.project_key or chosen.kind or chosen.scope or chosen.namespace is not None
+    there = count
+    if count > room and can_be_fewer:
+        there = index.count_search_results(tx, each.expression, _markable(chosen))
+    if there > room and not is_first:
+        return None, 0
+    found = postings.strengths_of_match(tx, each.expression, chosen, scoring.STRENGTH, census.usual_units, MOST_FIRST)
+    return found, there
+
+
+def _markable(chosen: Filters) -> Filters:
+    """What of the filters the index can tell by itself, without looking rows up."""
+    return replace(chosen, tags=(), session_id="", since=None, until=None)
 
 
 def _by_whole_query(

@@ -1,6 +1,6 @@
 """Recalling without a query: the context of a project, and the neighbourhood of an observation."""
 
-from haversack.errors import InvalidArgument
+from haversack.errors import InvalidArgument, StoreUnwritable
 from haversack.memory.checks import CURRENT_STATUSES, SCOPES, check_limit, check_member
 from haversack.memory.lookup import get
 from haversack.memory.projects import project_key
@@ -94,8 +94,12 @@ def timeline(memory: Memory, identifier: int, *, before: int = 5, after: int = 5
 
 
 def recall(memory: Memory, identifier: int) -> Observation:
-    """One observation, counted as read."""
-    with memory.database.write() as tx:
-        found = get(tx, identifier)
-        observations.touch(tx, [identifier], memory.now())
-        return found
+    """One observation, counted as read where that can be written."""
+    try:
+        with memory.database.write() as tx:
+            found = get(tx, identifier)
+            observations.touch(tx, [identifier], memory.now())
+            return found
+    except StoreUnwritable:
+        with memory.database.read() as tx:
+            return get(tx, identifier)

@@ -1,6 +1,7 @@
 """Relations between observations, and the graph they make."""
 
 from haversack.errors import InvalidArgument, NotFound
+from haversack.memory import indexing
 from haversack.memory.checks import RELATION_TYPES, check_fraction, check_member, check_optional_text
 from haversack.memory.lookup import get
 from haversack.memory.redaction import redact
@@ -54,6 +55,7 @@ def relate(
         if relation_type == "supersedes":
             # What is superseded leaves searches and packs; it can be asked for with status=superseded.
             observations.change(tx, to_id, {"status": "superseded"})
+            indexing.index(tx, to_id)
     return Related(tuple(made), added, redacted.found if redacted else ())
 
 
@@ -68,4 +70,5 @@ def unrelate(memory: Memory, identifier: int) -> Relation:
         still = relations.superseded_among(tx, [found.to_id])
         if found.type == "supersedes" and target and target.status == "superseded" and not still:
             observations.change(tx, found.to_id, {"status": "active"})
+            indexing.index(tx, found.to_id)
         return found

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from errno import EDQUOT, ENOSPC, EROFS
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,8 @@ from haversack.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, Sto
 from haversack.store import schema
 
 BUSY_TIMEOUT_MS = 30_000
+_LEAST_ROOM = 200_000
+"""Bytes of free disk below which a failed write is put down to a full disk."""
 MEMORY = ":memory:"
 """The path of a store that lives and dies with its `Database`."""
 
@@ -111,8 +114,17 @@ class Database:
     def _connection(self) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = connect(self.path)
-            schema.migrate(connection)
+            try:
+                connection = connect(self.path)
+                schema.migrate(connection)
+            connection.execute(schema.VOCABULARY)
+            except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
+                # Where nothing can be written, what is there can still be read. The view is opened anew each
+                # time, since nothing would tell it of a change.
+                connection = connect_to_read(self.path)
+                if connection.pragma("user_version") != schema.VERSION:
+                    raise
+                return connection
             self._local.connection = connection
             with self._opening:
                 self._opened.append(connection)
@@ -130,6 +142,25 @@ def connect(path: str) -> apsw.Connection:
     connection.execute(
         "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000"
     )
+    return connection
+
+
+def connect_to_read(path: str) -> apsw.Connection:
+    """A connection that changes nothing, also where the file's folder cannot be written."""
+    flags = apsw.SQLITE_OPEN_READONLY
+    connection = apsw.Connection(path, flags=flags)
+    try:
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        connection.pragma("user_version")
+    except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
+        connection.close()
+        log = f"{path}-wal"
+        if os.path.exists(log) and os.path.getsize(log) > 0:
+            raise
+        from urllib.parse import quote
+
+        # The index of the log cannot be made here; without a log nothing is missed by taking the file as it is.
+        return apsw.Connection(f"file:{quote(path)}?immutable=1", flags=flags | apsw.SQLITE_OPEN_URI)
     return connection
 
 
@@ -171,17 +202,40 @@ def translated(path: str) -> Iterator[None]:
             f"the store {path} is damaged ({error})", hint="run `haversack doctor`; nothing has been changed"
         ) from None
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError) as error:
-        raise StoreReadOnly(
-            f"the store {path} cannot be written ({error})",
-            hint="check the permissions of the file and its folder, or set HAVERSACK_HOME",
-        ) from None
+        raise (_full(path) if _has_no_room(path) else _read_only(path, error)) from None
     except apsw.FullError:
-        raise StoreFull(
-            f"no room left on the disk for the store {path}", hint="free some space; nothing was lost"
-        ) from None
+        raise _full(path) from None
     except apsw.IOError as error:
+        if _has_no_room(path):
+            raise _full(path) from None
         raise StoreError(f"the store {path} cannot be used ({error})", hint="run `haversack doctor`") from None
     except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
         raise StoreError(
             f"the store {path} cannot be opened ({error.strerror})", hint="set HAVERSACK_HOME to a folder"
         ) from None
+    except OSError as error:
+        if error.errno in (ENOSPC, EDQUOT):
+            raise _full(path) from None
+        if error.errno == EROFS:
+            raise _read_only(path, error) from None
+        raise
+
+
+def _full(path: str) -> StoreFull:
+    return StoreFull(f"no room left on the disk for the store {path}", hint="free some space; nothing was lost")
+
+
+def _read_only(path: str, error: Exception) -> StoreReadOnly:
+    return StoreReadOnly(
+        f"the store {path} cannot be written ({error})",
+        hint="check the permissions of the file and its folder, or set HAVERSACK_HOME",
+    )
+
+
+def _has_no_room(path: str) -> bool:
+    """Whether the disk is full; SQLite then does not always say so."""
+    folder = os.path.dirname(path) or "."
+    if not hasattr(os, "statvfs") or not os.path.isdir(folder):
+        return False
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize < _LEAST_ROOM

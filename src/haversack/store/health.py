@@ -3,7 +3,7 @@
 import apsw
 
 from haversack.store import schema, search
-from haversack.store.database import Reader, translated
+from haversack.store.database import Reader, connect_to_read, translated
 from haversack.values import record
 
 
@@ -29,9 +29,8 @@ def sqlite_version() -> str:
 def examine(path: str) -> Health:
     """Look at a store without changing it."""
     with translated(path):
-        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        connection = connect_to_read(path)
         try:
-            connection.set_busy_timeout(5_000)
             version: int = connection.pragma("user_version")
             schema.refuse_newer(version)
             integrity = str(connection.pragma("integrity_check"))

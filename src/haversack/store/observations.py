@@ -7,7 +7,7 @@ from haversack.store.database import Reader, Row, Value, Writer
 from haversack.store.filters import where
 from haversack.store.postings import SESSION_BITS
 from haversack.store.records import Filters, Observation, Revision
-from haversack.values import record
+from haversack.values import record, replace
 
 _COLUMNS = (
     "id, uid, position, session_id, kind, title, content, tags, importance, tool_name, project, scope, "
@@ -199,8 +199,12 @@ def pinned(tx: Reader, filters: Filters) -> list[Observation]:
 def count_observations(tx: Reader, filters: Filters) -> int:
     """How many observations the filters let through."""
     condition, values = where(filters)
-    total: int = tx.value(f"SELECT count(*) FROM observations o WHERE {condition}", values)
-    return total
+    if replace(filters, project_key="", namespace=None, scope="", kind="", statuses=()) == Filters():
+        of_each_sort = condition.replace("o.deleted_at IS NULL", "1")
+        total: int = tx.value(f"SELECT coalesce(sum(observations), 0) FROM tallies o WHERE {of_each_sort}", values)
+        return total
+    counted: int = tx.value(f"SELECT count(*) FROM observations o WHERE {condition}", values)
+    return counted
 
 
 def older_than(tx: Reader, filters: Filters, moment: int, limit: int) -> list[Observation]:

@@ -7,16 +7,11 @@ places around it.
 from collections.abc import Iterable, Sequence
 
 from haversack.store.database import Reader
-from haversack.store.filters import where
+from haversack.store.filters import narrowed, where
 from haversack.store.records import Filters
 from haversack.values import record
 
 SESSION_BITS = 32
-
-_VOCABULARY = (
-    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_rows USING fts5vocab (main, search_index, row)",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_places USING fts5vocab (main, search_index, instance)",
-)
 
 
 @record
@@ -60,8 +55,6 @@ class Placed:
 
 def census(tx: Reader) -> Census:
     """Figures for weighing words, read without counting the whole store."""
-    for statement in _VOCABULARY:
-        tx.rows(statement)
     rows = tx.value("SELECT coalesce(max(id), 0) FROM observations")
     sessions = tx.value("SELECT coalesce(max(number), 0) FROM sessions")
     usual = tx.value("SELECT avg(units) FROM (SELECT units FROM observations ORDER BY id DESC LIMIT 500)")
@@ -72,12 +65,6 @@ def rows_with_stems(tx: Reader, stems: Sequence[str]) -> int:
     """In how many rows any of the stems stands, before any filter."""
     marks = ",".join("?" * len(stems))
     total: int = tx.value(f"SELECT coalesce(sum(doc), 0) FROM temp.word_rows WHERE term IN ({marks})", stems)
-    return total
-
-
-def rows_matching(tx: Reader, match: str) -> int:
-    """How many rows match an expression, before any filter."""
-    total: int = tx.value("SELECT count(*) FROM search_index WHERE search_index MATCH ?", (match,))
     return total
 
 
@@ -97,15 +84,19 @@ def strengths_of_stems(
 
 
 def strengths_of_match(
-    tx: Reader, match: str, filters: Filters, strength: Strength, usual_units: float
+    tx: Reader, match: str, filters: Filters, strength: Strength, usual_units: float, most: int = -1
 ) -> dict[int, float]:
-    """Place -> strength, for every row that matches an expression and passes the filters, as if once."""
-    condition, values = where(filters)
+    """Place -> strength, for every row that matches an expression and passes the filters, as if once.
+
+    Of more than `most` such rows, those are taken that were added last.
+    """
+    expression, left = narrowed(match, filters)
+    condition, values = where(left)
     sql = f"""
         SELECT o.place, {strength.sql("1.0")}
         FROM search_index CROSS JOIN observations o ON o.id = search_index.rowid
-        WHERE search_index MATCH ? AND {condition}"""
-    return dict(tx.rows(sql, (usual_units, match, *values)))
+        WHERE search_index MATCH ? AND {condition} ORDER BY search_index.rowid DESC LIMIT ?"""
+    return dict(tx.rows(sql, (usual_units, expression, *values, most)))
 
 
 def conversations(tx: Reader, sessions: Iterable[int], one_in: int, least: int) -> frozenset[int]:

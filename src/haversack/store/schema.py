@@ -24,6 +24,7 @@ MIGRATIONS: tuple[str, ...] = (
         asking INTEGER NOT NULL
     );
     CREATE INDEX sessions_by_project ON sessions (project_key, started_at);
+    CREATE INDEX sessions_by_start ON sessions (started_at);
 
     CREATE TABLE observations (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -64,8 +65,41 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX observations_by_hash ON observations (content_hash) WHERE deleted_at IS NULL;
     CREATE INDEX observations_by_session ON observations (session_id, position);
     CREATE INDEX observations_by_project ON observations (project_key, position);
-    CREATE INDEX observations_not_current ON observations (id) WHERE status NOT IN ('active', 'pending');
     CREATE INDEX observations_pinned ON observations (position) WHERE pinned = 1 AND deleted_at IS NULL;
+    CREATE INDEX observations_foremost ON observations (pinned, importance, position) WHERE deleted_at IS NULL;
+    CREATE INDEX observations_foremost_of_project ON observations (project_key, pinned, importance, position)
+        WHERE deleted_at IS NULL;
+
+    -- How many live observations there are of each sort, kept by triggers: counting them takes as long as they are many.
+    CREATE TABLE tallies (
+        project_key TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        status TEXT NOT NULL,
+        observations INTEGER NOT NULL,
+        PRIMARY KEY (project_key, namespace, scope, kind, status)
+    ) WITHOUT ROWID;
+    CREATE TRIGGER tallies_grow AFTER INSERT ON observations WHEN new.deleted_at IS NULL BEGIN
+        INSERT INTO tallies VALUES (new.project_key, new.namespace, new.scope, new.kind, new.status, 1)
+        ON CONFLICT DO UPDATE SET observations = observations + 1;
+    END;
+    CREATE TRIGGER tallies_shrink AFTER DELETE ON observations WHEN old.deleted_at IS NULL BEGIN
+        UPDATE tallies SET observations = observations - 1
+        WHERE project_key = old.project_key AND namespace = old.namespace AND scope = old.scope
+            AND kind = old.kind AND status = old.status;
+    END;
+    CREATE TRIGGER tallies_leave AFTER UPDATE OF project_key, namespace, scope, kind, status, deleted_at
+    ON observations WHEN old.deleted_at IS NULL BEGIN
+        UPDATE tallies SET observations = observations - 1
+        WHERE project_key = old.project_key AND namespace = old.namespace AND scope = old.scope
+            AND kind = old.kind AND status = old.status;
+    END;
+    CREATE TRIGGER tallies_enter AFTER UPDATE OF project_key, namespace, scope, kind, status, deleted_at
+    ON observations WHEN new.deleted_at IS NULL BEGIN
+        INSERT INTO tallies VALUES (new.project_key, new.namespace, new.scope, new.kind, new.status, 1)
+        ON CONFLICT DO UPDATE SET observations = observations + 1;
+    END;
 
     CREATE TABLE tags (
         tag TEXT NOT NULL,
@@ -111,7 +145,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX relations_by_target ON relations (to_id);
 
     CREATE VIRTUAL TABLE search_index USING fts5 (
-        title, content, tags,
+        title, content, tags, marks,
         content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
     );
 
@@ -192,6 +226,12 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 VERSION = len(MIGRATIONS)
+
+# The index read word by word; a connection's own tables, since they hold nothing.
+VOCABULARY = """
+    CREATE VIRTUAL TABLE temp.word_rows USING fts5vocab (main, search_index, row);
+    CREATE VIRTUAL TABLE temp.word_places USING fts5vocab (main, search_index, instance);
+"""
 
 
 def migrate(connection: apsw.Connection) -> None:

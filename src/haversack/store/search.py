@@ -1,12 +1,9 @@
 """Full-text search over the observations."""
 
 from haversack.store.database import Reader, Value, Writer
-from haversack.store.filters import where
+from haversack.store.filters import marks, narrowed, where
 from haversack.store.records import Filters
 from haversack.values import record
-
-EVERY_CURRENT = Filters(statuses=("active", "pending"))
-"""What a search asks for when nothing narrows it."""
 
 
 @record
@@ -28,12 +25,22 @@ class Weights:
 
 
 def put(tx: Writer, identifier: int, entry: IndexEntry) -> None:
-    """Index an observation, in place of what was indexed for it before."""
+    """Index an observation, in place of what was indexed for it before.
+
+    Beside its words stand marks of its project, kind and the like, so that the index alone can tell which matches
+    are of them: whoever changes one of those indexes the observation anew.
+    """
     remove(tx, identifier)
     tx.run(
-        "INSERT INTO search_index (rowid, title, content, tags) VALUES (?, ?, ?, ?)",
-        (identifier, entry.title, entry.content, entry.tags),
+        "INSERT INTO search_index (rowid, title, content, tags, marks) VALUES (?, ?, ?, ?, ?)",
+        (identifier, entry.title, entry.content, entry.tags, _marks_of(tx, identifier)),
     )
+
+
+def _marks_of(tx: Reader, identifier: int) -> str:
+    row = tx.row("SELECT project_key, kind, scope, namespace, status FROM observations WHERE id = ?", (identifier,))
+    assert row is not None
+    return marks(*row)
 
 
 def remove(tx: Writer, identifier: int) -> None:
@@ -48,52 +55,56 @@ def clear(tx: Writer) -> None:
 
 def search(tx: Reader, match: str, filters: Filters, weights: Weights, limit: int) -> list[tuple[int, int, float]]:
     """The best matches first, as (id, place, score); a larger score is better."""
-    condition, values = where(filters)
+    expression, left = narrowed(match, filters)
+    condition, values = where(left)
     rows = tx.rows(
-        "SELECT o.id, o.place, -bm25(search_index, ?, ?, ?) AS score"
+        "SELECT o.id, o.place, -bm25(search_index, ?, ?, ?, 0) AS score"
         " FROM search_index JOIN observations o ON o.id = search_index.rowid"
         f" WHERE search_index MATCH ? AND {condition} ORDER BY score DESC, o.id DESC LIMIT ?",
-        (weights.title, weights.content, weights.tags, match, *values, limit),
+        (weights.title, weights.content, weights.tags, expression, *values, limit),
     )
     return [(row[0], row[1], row[2]) for row in rows]
 
 
 def count_search_results(tx: Reader, match: str, filters: Filters) -> int:
     """How many observations match, under the same conditions as `search`."""
-    if filters == EVERY_CURRENT:
-        # The index holds no deleted rows, so only those of another status must be taken off: far fewer look-ups.
-        total: int = tx.value("SELECT count(*) FROM search_index WHERE search_index MATCH ?", (match,))
-        others: int = tx.value(
-            "SELECT count(*) FROM search_index WHERE search_index MATCH ? AND rowid IN"
-            " (SELECT id FROM observations WHERE status NOT IN ('active', 'pending'))",
-            (match,),
-        )
-        return total - others
-    condition, values = where(filters)
+    expression, left = narrowed(match, filters)
+    if left == Filters():
+        # The index holds no deleted rows and can tell all that was asked, so no row needs to be looked up.
+        return rows_matching(tx, expression)
+    condition, values = where(left)
     counted: int = tx.value(
         "SELECT count(*) FROM search_index JOIN observations o ON o.id = search_index.rowid"
         f" WHERE search_index MATCH ? AND {condition}",
-        (match, *values),
+        (expression, *values),
     )
     return counted
 
 
+def rows_matching(tx: Reader, expression: str) -> int:
+    """How many rows match an expression, before any filter."""
+    total: int = tx.value("SELECT count(*) FROM search_index WHERE search_index MATCH ?", (expression,))
+    return total
+
+
 def matches_below(tx: Reader, match: str, filters: Filters, limit: int, *, below: int) -> list[int]:
     """Ids of matches under an id, the highest first: the unranked tail of a long result."""
-    condition, values = where(filters)
+    expression, left = narrowed(match, filters)
+    condition, values = where(left)
     rows = tx.rows(
         "SELECT search_index.rowid FROM search_index JOIN observations o ON o.id = search_index.rowid"
         f" WHERE search_index MATCH ? AND search_index.rowid < ? AND {condition}"
         " ORDER BY search_index.rowid DESC LIMIT ?",
-        (match, below, *values, limit),
+        (expression, below, *values, limit),
     )
     return [row[0] for row in rows]
 
 
 def projects_matching(tx: Reader, match: str, filters: Filters) -> list[tuple[str, int]]:
     """Which projects have matches, and how many, the most first."""
-    condition, values = where(filters)
-    bound: list[Value] = [match, *values]
+    expression, left = narrowed(match, filters)
+    condition, values = where(left)
+    bound: list[Value] = [expression, *values]
     rows = tx.rows(
         "SELECT min(o.project), count(*) AS many FROM search_index JOIN observations o ON o.id = search_index.rowid"
         f" WHERE search_index MATCH ? AND {condition} GROUP BY o.project_key ORDER BY many DESC, 1",

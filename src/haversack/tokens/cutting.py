@@ -6,8 +6,9 @@ from haversack.patterns import pattern
 from haversack.values import record
 
 _FENCE = pattern(r"^ {0,3}(`{3,}|~{3,})(.*)$")
-# No token stands for more characters, so a longer line need not be counted to know that it is too long.
-_LONGEST_TOKEN = 128
+_BEGINNING = 2_048
+"""Characters of a long text that are measured first: often they are already too many."""
+_SHORTEST_PART = 64
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3")
 
 
@@ -27,22 +28,37 @@ def cut(text: str, room: int, measure: Callable[[str], int], *, fence: str = "")
     itself is split at a word end, or between characters; a room too small for one character gives an empty
     page and the whole text as the rest.
     """
+
+    def weigh(part: str) -> int:
+        return _measure_up_to(part, room, measure)
+
     whole = _dressed(text, fence)
-    if not text or (len(whole) <= room * 16 and measure(whole) <= room):
+    if not text or weigh(whole) <= room:
         return Page(whole if text else "", "")
     lines = text.splitlines(keepends=True)
-    taken = _lines_that_fit(lines, room, measure, fence)
-    beginning = "".join(lines[:taken]) if taken else _part_of_line(lines[0], room, measure, fence)
+    taken = _lines_that_fit(lines, room, weigh, fence)
+    beginning = "".join(lines[:taken]) if taken else _part_of_line(lines[0], room, weigh, fence)
     rest = text[len(beginning) :]
     if not beginning:
         return Page("", text, fence)
     return Page(_dressed(beginning, fence), rest, _open_fence(beginning, fence))
 
 
+def _measure_up_to(text: str, room: int, measure: Callable[[str], int]) -> int:
+    """What `text` measures; of a long one that is far over `room`, what enough of its beginning measures."""
+    size = _BEGINNING
+    while size < len(text):
+        # A beginning may cost a little more than what it is the beginning of, but never twice as much.
+        if (cost := measure(text[:size])) > 2 * room:
+            return cost
+        size *= 4
+    return measure(text)
+
+
 def _lines_that_fit(lines: list[str], room: int, measure: Callable[[str], int], fence: str) -> int:
     """How many whole lines fit; lines nearly add up, so a running sum guesses and the whole decides."""
     running, guess = 0, 0
-    while guess < len(lines) and running <= room and len(lines[guess]) <= room * _LONGEST_TOKEN:
+    while guess < len(lines) and running <= room:
         running += measure(lines[guess])
         guess += 1
 
@@ -51,13 +67,15 @@ def _lines_that_fit(lines: list[str], room: int, measure: Callable[[str], int], 
 
     while guess and not fits(guess):
         guess -= 1
-    while guess < len(lines) and len(lines[guess]) <= room * _LONGEST_TOKEN and fits(guess + 1):
+    while guess < len(lines) and fits(guess + 1):
         guess += 1
     return guess
 
 
 def _part_of_line(line: str, room: int, measure: Callable[[str], int], fence: str) -> str:
-    low, high = 0, min(len(line), room * _LONGEST_TOKEN)
+    low, high = 0, min(len(line), _SHORTEST_PART)
+    while high < len(line) and measure(_dressed(line[:high], fence)) <= room:
+        low, high = high, min(len(line), 2 * high)
     while low < high:
         middle = (low + high + 1) // 2
         if measure(_dressed(line[:middle], fence)) <= room:

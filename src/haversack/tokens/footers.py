@@ -8,16 +8,23 @@ SHORT_FORM_BELOW = 256
 
 @record
 class LeftOut:
-    """What a reply does not show: the key that gets it, how many items, and their price in tokens."""
+    """What a reply does not show: the key that gets it, how many items, and their price in tokens.
+
+    Without a key it could not be kept.
+    """
 
     key: str
     items: int
     price: int
 
     def long(self) -> str:
+        if not self.key:
+            return f" {self.items} left, ~{self.price} tokens, not kept: the store cannot be written."
         return f' More: more("{self.key}"), {self.items} left, ~{self.price} tokens.'
 
     def short(self) -> str:
+        if not self.key:
+            return f" ~{self.price} tokens not kept: read-only store."
         return f' more("{self.key}"), ~{self.price} tokens.'
 
 

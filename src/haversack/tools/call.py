@@ -1,10 +1,10 @@
 """The one road: validate, run, fit, stash the rest, debit, log. Every door calls a tool here and only here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from haversack.app import App
-from haversack.errors import Conflict, HaversackError, NotFound
+from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
 from haversack.tokens import Budget
 from haversack.tools.declaring import Tool
 from haversack.tools.fitting import Remainder, Reply, fit, fit_document
@@ -27,6 +27,7 @@ class Options:
 
 
 USUAL = Options()
+KeyFor = Callable[[Outcome, Remainder, str], str]
 
 
 def call(app: App, name: str, arguments: Mapping[str, object], options: Options = USUAL) -> Reply:
@@ -55,17 +56,21 @@ def _answer(
     while True:
         # Only when another process takes a key between fitting and writing is there a second round.
         trail = Trail(app, tool.name, arguments)
-        reply = _fitted(outcome, budget, level, layout, trail)
-        if trail.write(standing.handle if standing else "", outcome, reply):
-            return reply
+        reply = _fitted(outcome, budget, level, layout, trail.key_for)
+        try:
+            if trail.write(standing.handle if standing else "", outcome, reply):
+                return reply
+        except StoreUnwritable:
+            # What was asked for has been read or done; only the trail of it is missing, which the reply admits.
+            return _fitted(outcome, budget, level, layout, _unkept)
 
 
 def _in_force(app: App, tool: Tool) -> "Standing | None":
     """How the account in force stands; None where calls are not debited."""
-    if not app.account:
-        return None
     try:
-        return app.ledger.in_force(app.account)
+        return app.ledger.in_force(app.account) if app.account else None
+    except StoreUnwritable:
+        return None
     except (NotFound, Conflict):
         # The tools of the budget are the way to mend an account that is closed or unknown.
         if tool.group == "budget":
@@ -80,13 +85,17 @@ def _notes(standing: "Standing | None", asked: int | None) -> Notes:
     return Notes(standing.alert, standing.spendable if asked is None else None)
 
 
-def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, trail: Trail) -> Reply:
+def _unkept(outcome: Outcome, remainder: Remainder, level: str) -> str:
+    return ""
+
+
+def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_for: KeyFor) -> Reply:
     if isinstance(outcome, Done):
         return _message(outcome, budget, layout)
     stashed_level = LEVELS[0] if level == "auto" else level
 
     def stash(remainder: Remainder) -> str:
-        return trail.key_for(outcome, remainder, stashed_level)
+        return key_for(outcome, remainder, stashed_level)
 
     if isinstance(outcome, Document):
         return fit_document(outcome, budget, layout, stash)

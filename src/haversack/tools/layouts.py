@@ -144,6 +144,8 @@ class JsonLayout:
                 facts["more"] = {"key": frame.left.key, "tokens": frame.left.price}
             elif frame.allows is not None:
                 facts["budget_allows"] = frame.allows
+            if not frame.left.key:
+                facts["more"] = {"left": frame.left.items, "tokens": frame.left.price, "kept": False}
         if alert := _alert(self.notes, frame):
             facts["alert"] = alert
         if not frame.bare:

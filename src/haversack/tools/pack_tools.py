@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from haversack.app import App
+from haversack.errors import StoreUnwritable
 from haversack.memory import finding
 from haversack.memory.checks import SCOPES
 from haversack.memory.redaction import redact
@@ -38,7 +39,7 @@ def context_pack(
     )
     gathered = gathering.gather(app.memory, query, filters, candidates=candidates, since=since)
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
-    pack_id = gathering.remember(app.memory, gathered.candidates, since)
+    pack_id = _remembered(app, gathered.candidates, since)
     blocks = [_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
     facts: dict[str, object] = {"project_id": project or None, "pack_id": pack_id}
     if gathered.duplicates:
@@ -55,8 +56,16 @@ def context_pack(
         lists_omitted=True,
         tokens_name="total_tokens",
         facts=facts,
-        brief=f"pack {pack_id} of {project or 'all projects'}: {len(blocks)} candidates of {gathered.total}",
+        brief=f"pack {pack_id or ''} of {project or 'all projects'}: {len(blocks)} candidates of {gathered.total}",
     )
+
+
+def _remembered(app: App, chosen: tuple[Observation, ...], since: str) -> str | None:
+    """The id of the pack; none where it cannot be kept."""
+    try:
+        return gathering.remember(app.memory, chosen, since)
+    except StoreUnwritable:
+        return None
 
 
 def _scrubbed(observation: Observation) -> Observation:

@@ -45,17 +45,20 @@ class Trail:
         """Stash, debit and log in one transaction; False, with nothing written, when a key was taken meanwhile."""
         beside = (self._left[reply.left.key],) if reply.left else ()
         on_sent = None if isinstance(outcome, Done) else outcome.on_sent
-        if not (account or beside):
+
+        def tell() -> None:
             if on_sent:
                 on_sent(reply.names)
-            return True
-        call = self._call(outcome.brief, reply) if account else None
-        with self._app.database.write() as tx:
-            if on_sent:
-                on_sent(reply.names)
-            if call:
-                return self._app.log.add(account, call, beside=beside) is not None
-            return not beside or self._app.stash.put(tx, beside)
+
+        if account:
+            call = self._call(outcome.brief, reply)
+            return self._app.log.add(account, call, beside=beside, first=tell) is not None
+        if beside:
+            with self._app.database.write() as tx:
+                if not self._app.stash.put(tx, beside):
+                    return False
+        tell()
+        return True
 
     def write_failure(self, account: str, error: HaversackError) -> None:
         """Debit and log a call that failed: its message is in the reader's context too."""

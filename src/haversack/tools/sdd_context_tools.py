@@ -70,7 +70,7 @@ def _project_block(held: Overview) -> Block:
         "clarity": float(shown_score(held.gate.score)),
         "verdict": held.verdict,
     }
-    kept = f"{held.root}: {counted(held.changes, 'change')}, {counted(held.decisions, 'decision')}"
+    kept = f"{counted(held.changes, 'change')}, {counted(held.decisions, 'decision')}."
 
     def text(level: str) -> str:
         return "\n".join(lines if level == "summary" else [*lines, one_line(held.description, SNIPPET_WIDTH), kept])
@@ -191,8 +191,8 @@ def sdd_context_check(
     change_description: Annotated[str, "What is to change, in words; ids it concerns"],
     project_name: Annotated[str, "Memories of this project only"] = "",
 ) -> Outcome:
-    """What matters for a change, best first: requirements, rules, tasks, artifacts, past changes, decisions, \
-conventions, memories, and what is wrong with the plan."""
+    """What plan and memory say about a change, best first. Requirements, rules, tasks, past changes, decisions, \
+conventions, memories, and what is wrong with the plan; every requirement id is accounted for."""
     root = workspace(app)
     weighed = sdd_relevance.weigh(app, root, change_description, project_name)
     active = change_work.record_context_check(root, now=moment(app))

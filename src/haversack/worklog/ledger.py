@@ -66,7 +66,7 @@ class Standing:
     @property
     def balance(self) -> int:
         """The total less all tiers; below zero when more was used than there is."""
-        return self.total - sum(tier.used for tier in self.tiers)
+        return self.account.total - self.spent - self.account.reserve
 
     @property
     def remaining(self) -> int:
@@ -86,7 +86,8 @@ class Standing:
     @property
     def spent(self) -> int:
         """What is used of the account, its reserve aside."""
-        return sum(tier.used for tier in self.tiers if tier.name != "reserve")
+        held = self.account
+        return held.server + held.system + held.history + held.tool_results + held.leased + held.user
 
     @property
     def alert(self) -> str:

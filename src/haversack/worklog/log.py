@@ -89,8 +89,10 @@ class WorkLog:
             continue
         return entry
 
-    def add(self, account: str, call: Call, *, beside: Sequence[Kept] = ()) -> Entry | None:
-        """Store a reply and what belongs `beside` it, debit it and log it in one transaction.
+    def add(
+        self, account: str, call: Call, *, beside: Sequence[Kept] = (), first: Callable[[], None] | None = None
+    ) -> Entry | None:
+        """Store a reply and what belongs `beside` it, debit it and log it in one transaction, which `first` joins.
 
         None, with nothing written, when another process has taken one of the keys meanwhile. A reply that comes
         after its account was closed goes to the nearest open account above it; where there is none, nothing
@@ -101,6 +103,8 @@ class WorkLog:
         with self.database.write() as tx:
             if not self.stash.put(tx, (kept, *beside)):
                 return None
+            if first:
+                first()
             held = self._nearest_open(tx, account)
             if held is None:
                 return entry

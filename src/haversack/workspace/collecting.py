@@ -116,11 +116,14 @@ class FileLines:
         self._context = context
         self._path = path
         self._keep = keep
-        self._before: deque[Line] = deque(maxlen=context)
+        # Texts that follow each other up to the last line, waiting for a match after them.
+        self._before: deque[str] = deque(maxlen=context)
         self._match = 0
-        self._lines: list[Line] = []
+        self._texts: list[str] = []
+        self._first = 0
         self._last = 0
         self._records: list[tuple[Any, ...]] = []
+        self._cuts: dict[int, tuple[int, int]] = {}
 
     def add(self, number: int, text: str, is_proposed: bool) -> None:
         """The next line."""
@@ -128,15 +131,20 @@ class FileLines:
             self._before.clear()
         self._last = number
         found = self._search(text) if is_proposed else None
+        if len(text) > LINE_CAP:
+            line = cut_line(number, text, match_at=found.start() if found else 0)
+            text = line.text
+            self._cuts[number] = (line.length, line.start)
         if found:
             self._close()
             self._match = number
-            self._lines = [*self._before, cut_line(number, text, match_at=found.start())]
+            self._first = number - len(self._before)
+            self._texts = [*self._before, text]
             self._before.clear()
         elif self._match and number <= self._match + self._context:
-            self._lines.append(cut_line(number, text))
+            self._texts.append(text)
         elif self._context:
-            self._before.append(cut_line(number, text))
+            self._before.append(text)
 
     def end(self) -> None:
         """There are no more lines."""
@@ -146,10 +154,16 @@ class FileLines:
     def _close(self) -> None:
         if not self._match:
             return
-        cuts = [(at, line.length, line.start) for at, line in enumerate(self._lines) if line.length > LINE_CAP]
-        texts = [line.text for line in self._lines]
-        self._records.append((self._path, self._match, self._lines[0].number, texts, cuts))
+        end = self._first + len(self._texts)
+        cuts = [
+            (number - self._first, length, start)
+            for number, (length, start) in self._cuts.items()
+            if self._first <= number < end
+        ]
+        self._records.append((self._path, self._match, self._first, self._texts, cuts))
         self._match = 0
+        if self._cuts:
+            self._cuts = {number: cut for number, cut in self._cuts.items() if number >= end}
         if len(self._records) >= _BATCH:
             self._flush()
 

@@ -84,8 +84,8 @@ def project_files(
         pattern=pattern,
         files=Snapshot(writer.finish(), ProjectFile),
         total_size=tally.size,
-        types=_ranked(tally.types),
-        folders=_ranked(tally.folders),
+        types=_ranked(tally.types()),
+        folders=_ranked(tally.folders()),
         hidden=selection.hidden,
         deeper=selection.deeper,
         withheld=selection.withheld.total(),
@@ -100,26 +100,31 @@ Row = tuple[str, int, int] | tuple[str, int, int, bool]
 
 
 class _Tally:
-    """Figures of all files, kept while they stream by."""
+    """Figures of all files, kept while they stream by; it sees every file of the project, so each step is short."""
 
     def __init__(self, base: str) -> None:
         self._skip = len(base) + 1 if base else 0
         self.size = 0
-        self.types: Counter[str] = Counter()
-        self.folders: Counter[str] = Counter()
+        self._endings: Counter[str] = Counter()
+        self._folders: Counter[str] = Counter()
 
     def add(self, rows: list[Row]) -> None:
         skip = self._skip
+        paths = [row[0] for row in rows]
         self.size += sum([row[1] for row in rows])
-        self.types.update([_type_of(row[0]) for row in rows])
-        self.folders.update([row[0][: slash + 1] for row in rows if (slash := row[0].find("/", skip)) >= 0])
+        # The character before the last dot is kept: a name that only begins with a dot has no type.
+        self._endings.update([path[path.rfind(".") - 1 :] for path in paths])
+        self._folders.update([path[: path.find("/", skip) + 1] for path in paths])
 
+    def types(self) -> Counter[str]:
+        types: Counter[str] = Counter()
+        for ending, count in self._endings.items():
+            is_type = ending[1:2] == "." and "/" not in ending
+            types[ending[1:].lower() if is_type else ""] += count
+        return types
 
-def _type_of(path: str) -> str:
-    dot = path.rfind(".")
-    # A name that only begins with a dot has no type, nor has one whose last dot belongs to a folder.
-    typed = dot > 0 and path[dot - 1] != "/" and path.find("/", dot) < 0
-    return path[dot:].lower() if typed else ""
+    def folders(self) -> Counter[str]:
+        return Counter({folder: count for folder, count in self._folders.items() if folder})
 
 
 def _rows(candidates: Candidates, selection: Selection, tally: _Tally) -> Iterator[list[Row]]:
@@ -133,12 +138,11 @@ def _rows(candidates: Candidates, selection: Selection, tally: _Tally) -> Iterat
                 facts = lstat(folder + raw)
             except OSError:
                 continue  # tracked by git, but no longer there
-            # S_IFMT by hand: this runs once for every file of the project.
-            kind = facts.st_mode & _KIND
+            kind = facts[0] & _KIND
             if kind == stat.S_IFREG:
-                rows.append((path, facts.st_size, int(facts.st_mtime)))
+                rows.append((path, facts[6], int(facts[8])))
             elif kind == stat.S_IFLNK:
-                rows.append((path, facts.st_size, int(facts.st_mtime), True))
+                rows.append((path, facts[6], int(facts[8]), True))
             elif kind == stat.S_IFDIR:
                 candidates.nested.append(path + "/")
         tally.add(rows)

@@ -6,6 +6,7 @@ can take Python longer than anyone would wait, and nothing inside a process inte
 
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -24,6 +25,7 @@ from haversack.workspace.text import SNIFFED, as_utf8, blocks_of, decode_line, s
 PROPOSED_CAP = 4_000
 """Bytes above which ripgrep keeps a line to itself; Python then reads it from the file."""
 _OMITTED = b"[Omitted long "
+_PROPOSAL = re.compile(rb"([^\0]*)\0(\d+)([:-])(.*)\n")
 
 
 @record
@@ -85,7 +87,7 @@ def match_files(plan: Plan, files: Iterable[tuple[str, str]]) -> Collected:
                 lines = collector.add_file(os.fsencode(path), path)
                 for at, line in enumerate(tail, number - len(tail) + 1):
                     lines.add(at, line.removesuffix("\r"), False)
-            for line in text[:-1].split("\n"):
+            for line in text.split("\n")[:-1]:
                 number += 1
                 lines.add(number, line.removesuffix("\r"), True)
         if lines:
@@ -133,49 +135,47 @@ def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def match_proposals(plan: Plan, blocks: Iterator[bytes]) -> Collected:
-    """The matches among lines that ripgrep proposes: each a path, a NUL, a number, `:` or `-`, and the line."""
+    """The matches among lines that ripgrep proposes."""
     collector = plan.collector()
     takes = plan.selection().takes
     nested = _NestedRepositories(plan.folder) if plan.leaves_out_nested else None
     previous = b""
     lines: FileLines | None = None
     long_lines: _LongLines | None = None
-    carried = b""
-    for proposal in records(blocks, b"\n"):
-        name, separator, rest = proposal.partition(b"\0")
-        if not separator:
-            carried += name + b"\n"  # a file name with a line end in it
-            continue
-        if carried:
-            name, carried = carried + name, b""
+    for name, digits, mark, raw in _proposals(blocks):
         if name != previous:
             previous = name
             if lines:
                 lines.end()
             lines, long_lines = None, None
-            raw = name.removeprefix(b"./")
-            path = plan.prefix + shown(raw.decode("utf-8", "surrogateescape"))
-            absolute = os.path.join(plan.folder, os.fsdecode(raw))
+            relative = name.removeprefix(b"./").decode("utf-8", "surrogateescape")
+            path = plan.prefix + shown(relative)
+            absolute = os.path.join(plan.folder, relative)
             if takes(path) and not (nested and nested.hold(absolute)) and not _is_binary(absolute):
                 lines = collector.add_file(os.fsencode(path), path)
         if lines is None:
             continue
-        number, is_proposed, text = _split(rest)
-        if text.startswith(_OMITTED):
+        if raw.startswith(_OMITTED):
             long_lines = long_lines or _LongLines(absolute)
-            lines.add(number, long_lines.line(number), is_proposed)
+            text = long_lines.line(int(digits))
         else:
-            lines.add(number, decode_line(text.removesuffix(b"\r")), is_proposed)
+            text = decode_line(raw.removesuffix(b"\r"))
+        lines.add(int(digits), text, mark == b":")
     if lines:
         lines.end()
     return collector.finish()
 
 
-def _split(rest: bytes) -> tuple[int, bool, bytes]:
-    digits = 1
-    while rest[digits : digits + 1].isdigit():
-        digits += 1
-    return int(rest[:digits]), rest[digits : digits + 1] == b":", rest[digits + 1 :]
+def _proposals(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
+    """Ripgrep's lines: a path and a NUL, a number, `:` for a match or `-` for a line beside one, and the line."""
+    carried = b""
+    for block in blocks:
+        whole = carried + block
+        end = 0
+        for found in _PROPOSAL.finditer(whole, 0, whole.rfind(b"\n") + 1):
+            yield found[1], found[2], found[3], found[4]
+            end = found.end()
+        carried = whole[end:]
 
 
 def _is_binary(absolute: str) -> bool:
@@ -212,7 +212,7 @@ class _LongLines:
     """Lines of a file by number, asked for in rising order."""
 
     def __init__(self, absolute: str) -> None:
-        self._lines = (line for text in texts_of(absolute) for line in text[:-1].split("\n"))
+        self._lines = (line for text in texts_of(absolute) for line in text.split("\n")[:-1])
         self._number = 0
 
     def line(self, number: int) -> str:

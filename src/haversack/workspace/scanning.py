@@ -79,7 +79,24 @@ class LineScan:
                 return
             self._end_line()
             at = newline + 1
+            if self._column == 1 and self._in_range():
+                at = self._take_whole_lines(block, at)
         self.total += block.count(b"\n", at)
+
+    def _take_whole_lines(self, block: bytes, start: int) -> int:
+        """Keep lines that lie in one block and can be shown whole, which most do; where the first other begins."""
+        at = start
+        most = None if self._end is None else self._end - self.total
+        for raw in block[start : block.rfind(b"\n") + 1].split(b"\n")[:-1]:
+            if (most is not None and most <= 0) or len(raw) > LINE_CAP or self._kept > KEPT:
+                break
+            text = decode_line(raw.removesuffix(b"\r"))
+            self.lines.append(KeptLine(text, len(text)))
+            self._kept += len(raw) + _LINE_COST
+            self.total += 1
+            at += len(raw) + 1
+            most = None if most is None else most - 1
+        return at
 
     def _end_line(self) -> None:
         if self._in_range():

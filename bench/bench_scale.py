@@ -1,0 +1,277 @@
+"""How saving, searching, counting and packing cost as the store grows, beside bare SQLite FTS5 in the same run.
+
+Fills a store with notes of Zipf-distributed words (stop words among them, as in real text), asks questions of eight
+words taken from a stored note, three of them stop words, and prints medians and ratios. The bare engine has the same
+texts in one FTS5 table of its own and answers the same question as an any-word query, once as typed and once without
+its stop words. Milliseconds depend on the machine and its load: trust the ratios.
+"""
+
+import argparse
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from typing import Any
+
+import apsw
+
+from haversack.app import App
+from haversack.config import Config
+from haversack.memory import finding, indexing, recalling, saving
+from haversack.memory.checks import CURRENT_STATUSES
+from haversack.memory.queries import STOP_WORDS
+from haversack.memory.words import index_text
+from haversack.packs import gathering
+from haversack.store import observations, search
+from haversack.store import sessions as session_table
+from haversack.store.observations import NewObservation
+from haversack.store.records import Filters, Session
+from haversack.tools.call import call
+from haversack.values import replace
+
+VOCABULARY = 40_000
+TURNS = 40
+PROJECTS = 12
+CONVERSATIONS = 4
+"""One session in so many is a conversation: a third of its notes ask something."""
+KINDS = ("observation", "decision", "fix", "note")
+SYLLABLES = (
+    "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu cra ble dri flo gru sta pre tri blo qua".split()
+)
+YEAR = 365 * 86_400_000_000
+CLOCK = 1_760_000_000_000_000
+EVERYTHING = Filters(statuses=CURRENT_STATUSES)
+
+Question = tuple[str, int]
+Note = tuple[int, str, str]
+
+
+class Language:
+    """Words by rank, each drawn as often as Zipf's law has it; the most common are stop words."""
+
+    def __init__(self, seed: int = 11) -> None:
+        self.chance = random.Random(seed)
+        made: dict[str, None] = dict.fromkeys(sorted(STOP_WORDS)[:80])
+        while len(made) < VOCABULARY:
+            made["".join(self.chance.choices(SYLLABLES, k=self.chance.randint(2, 4)))] = None
+        self.words = list(made)
+        self.weights = list(accumulate(1 / (rank + 2.7) for rank in range(VOCABULARY)))
+
+    def draw(self, count: int) -> list[str]:
+        return self.chance.choices(self.words, cum_weights=self.weights, k=count)
+
+    def notes(self, count: int) -> Iterator[Note]:
+        for number in range(1, count + 1):
+            words = self.draw(5 + self.chance.randint(15, 45))
+            asks = (number - 1) // TURNS % CONVERSATIONS == 0 and number % 3 == 0
+            yield number, " ".join(words[:5]), " ".join(words[5:]) + ("?" if asks else ".")
+
+    def question(self, note: Note) -> Question:
+        """Eight words: three stop words, and five telling ones that the note holds."""
+        telling = sorted({word for word in note[2].rstrip(".?").split() if word not in STOP_WORDS})
+        asked = self.chance.sample(telling, min(5, len(telling)))
+        return " ".join(["what", "was", "the", *asked]), note[0]
+
+
+def fill(app: App, bare: apsw.Connection, language: Language, count: int, wanted: set[int]) -> list[Note]:
+    """Put the same notes into the store and into the bare table, and return those that questions are made from."""
+    held = []
+    bare.execute("BEGIN")
+    with app.database.write() as tx:
+        for note in language.notes(count):
+            number, title, content = note
+            session = f"s{(number - 1) // TURNS}"
+            project = f"project-{min(int(language.chance.paretovariate(1.0)), PROJECTS)}"
+            moment = CLOCK - YEAR + number * (YEAR // count)
+            if (number - 1) % TURNS == 0:
+                session_table.add(tx, Session(session, project, "", "", moment, None, ""), project)
+            identifier = observations.insert(tx, observation(note, session, project, moment))
+            search.put(tx, identifier, search.IndexEntry(index_text(title), index_text(content), ""))
+            bare.execute("INSERT INTO t (rowid, title, content) VALUES (?, ?, ?)", note)
+            if number in wanted:
+                held.append(note)
+    bare.execute("COMMIT")
+    return held
+
+
+def observation(note: Note, session: str, project: str, moment: int) -> NewObservation:
+    number, title, content = note
+    return NewObservation(
+        uid=f"{number:024x}",
+        session_id=session,
+        kind=KINDS[number % len(KINDS)],
+        title=title,
+        content=content,
+        tags=(),
+        importance=(number * 7 % 11) / 10,
+        tool_name="",
+        project=project,
+        project_key=project,
+        scope="project",
+        topic_key="",
+        namespace="",
+        status="archived" if number % 50 == 0 else "active",
+        verification="unverified",
+        pinned=number % 20_000 == 1,
+        content_hash=f"{number:032x}",
+        bytes=len(content),
+        units=len(content) // 5,
+        label=indexing.label(title, content),
+        asks=indexing.asks(content),
+        created_at=moment,
+    )
+
+
+def timed(run: Callable[[Any], object], inputs: list[Any]) -> list[tuple[float, float]]:
+    """Milliseconds of each run, by the clock and by the processor."""
+    spent = []
+    for given in inputs:
+        start, start_of_work = time.perf_counter(), time.process_time()
+        run(given)
+        spent.append((1000 * (time.perf_counter() - start), 1000 * (time.process_time() - start_of_work)))
+    return spent
+
+
+def line(name: str, spent: list[tuple[float, float]], bare: float | None = None) -> float:
+    """Print one line of figures, beside the bare engine's where it can do the same; the median of the processor."""
+    clock, work = (sorted(each) for each in zip(*spent, strict=True))
+    middle = work[len(work) // 2]
+    ratio = f"{middle / bare:>14.2f}" if bare else ""
+    print(f"  {name:<34}{clock[len(clock) // 2]:>10.2f}{clock[int(len(clock) * 0.95)]:>10.2f}{middle:>10.2f}{ratio}")
+    return middle
+
+
+def any_word(question: str, *, without: frozenset[str] = frozenset()) -> str:
+    return " OR ".join(f'"{word}"' for word in question.split() if word not in without)
+
+
+def measure(app: App, bare: apsw.Connection, questions: list[Question], rounds: int) -> None:
+    """Ask everything, our way and the bare way, and print the table."""
+    asked = [text for text, _ in questions][:rounds]
+    print(f"  {'':<34}{'p50 ms':>10}{'p95 ms':>10}{'p50 CPU':>10}{'CPU : bare':>14}")
+
+    def bare_search(match: str) -> object:
+        return bare.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT 10", (match,)).fetchall()
+
+    def bare_count(match: str) -> object:
+        return bare.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match,)).fetchall()
+
+    as_typed = [any_word(text) for text in asked]
+    telling = [any_word(text, without=STOP_WORDS) for text in asked]
+    line("bare FTS5, question as typed", timed(bare_search, as_typed[: max(5, rounds // 4)]))
+    floor = line("bare FTS5, stop words out", timed(bare_search, telling))
+    count_floor = line("bare FTS5, count", timed(bare_count, telling))
+    chosen = replace(EVERYTHING, project_key="project-1")
+    memory = app.memory
+    line("search", timed(lambda text: finding.search(memory, text, EVERYTHING), asked), floor)
+    line("search in the largest project", timed(lambda text: finding.search(memory, text, chosen), asked), floor)
+    line("mem_search, reply of 500 tokens", timed(lambda text: reply(app, text), asked), floor)
+    counting = timed(lambda text: finding.count_search_results(memory, text, EVERYTHING), asked)
+    line("count", counting, count_floor)
+    counting = timed(lambda text: finding.count_search_results(memory, text, chosen), asked)
+    line("count in the largest project", counting, count_floor)
+    few = list(range(max(5, rounds // 4)))
+    line("context", timed(lambda _: recalling.context(memory), few))
+    line("context of the largest project", timed(lambda _: recalling.context(memory, project="project-1"), few))
+    line("pack, 2000 tokens, with a query", timed(lambda text: pack(app, text), asked[: len(few)]), floor)
+    line("pack without a query", timed(lambda _: gathering.gather(memory, "", EVERYTHING), few))
+    line("the same of one project", timed(lambda _: gathering.gather(memory, "", chosen), few))
+    found = sum(
+        number in [hit.observation.id for hit in finding.search(memory, text, replace(EVERYTHING, statuses=())).hits]
+        for text, number in questions[:rounds]
+    )
+    print(f"  the note asked about is in the first ten: {100 * found / len(asked):.1f} % of {len(asked)} questions")
+
+
+def reply(app: App, text: str) -> object:
+    return call(app, "mem_search", {"query": text, "max_tokens": 500})
+
+
+def pack(app: App, text: str) -> object:
+    return call(app, "context_pack", {"query": text, "max_tokens": 2000})
+
+
+def measure_saving(app: App, bare: apsw.Connection, language: Language, count: int) -> None:
+    """Saves one by one, each its own transaction, beside bare inserts that are the same."""
+    notes = list(language.notes(count))
+    spent = timed(
+        lambda note: saving.save(app.memory, saving.Draft(note[1], note[2], project="project-2", session_id="saving")),
+        notes,
+    )
+    bare_spent = timed(lambda note: bare.execute("INSERT INTO t (title, content) VALUES (?, ?)", note[1:]), notes)
+    ours, theirs = (1000 * count / sum(clock for clock, _ in each) for each in (spent, bare_spent))
+    print(f"  saves a second {ours:,.0f}, bare inserts {theirs:,.0f}: {ours / theirs:.2f} : 1")
+
+
+def measure_process(home: str, bare_path: str, question: str) -> None:
+    """What a process costs that opens the store and answers one question: time to the answer, and memory."""
+    # The peak of getrusage would be inherited from this process, which is larger.
+    report = "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0], file=sys.stderr)"
+    ours = f"import sys; from haversack.cli import main; main(['search', {question!r}, '--limit', '10']); {report}"
+    theirs = (
+        f"import sys, apsw; db = apsw.Connection({bare_path!r}); print(db.execute('SELECT rowid FROM t WHERE t MATCH ?"
+        f" ORDER BY rank LIMIT 10', ({any_word(question, without=STOP_WORDS)!r},)).fetchall()); {report}"
+    )
+    figures = []
+    for program in (ours, theirs):
+        spent, memory = [], 0
+        for _ in range(5):
+            start = time.perf_counter()
+            environment = {**os.environ, "HAVERSACK_HOME": home}
+            done = subprocess.run(
+                [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+            )
+            spent.append(1000 * (time.perf_counter() - start))
+            memory = int(done.stderr.split()[-1])
+        figures.append((sorted(spent)[2], memory / 1024))
+    (time_ours, memory_ours), (time_theirs, memory_theirs) = figures
+    print(
+        f"  a process that starts and answers: {time_ours:.0f} ms, bare {time_theirs:.0f} ms;"
+        f" memory {memory_ours:.0f} MB, bare {memory_theirs:.0f} MB"
+    )
+
+
+def run(rows: int, rounds: int) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        bare_path = os.path.join(home, "bare.db")
+        bare = apsw.Connection(bare_path)
+        bare.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000")
+        bare.execute("CREATE VIRTUAL TABLE t USING fts5 (title, content, tokenize='porter unicode61')")
+        app = App(Config(home=home), directory=home, now=lambda: CLOCK)
+        language = Language()
+        wanted = set(random.Random(3).sample(range(1, rows + 1), min(rounds, rows)))
+        start = time.perf_counter()
+        notes = fill(app, bare, language, rows, wanted)
+        print(f"\n{rows:,} observations (filled in {time.perf_counter() - start:.0f} s)")
+        questions = [language.question(note) for note in notes]
+        measure(app, bare, questions, rounds)
+        measure_saving(app, bare, language, min(500, rows))
+        app.close()
+        bare.close()
+        measure_process(home, bare_path, questions[0][0])
+        ours, theirs = (os.path.getsize(path) / 1e6 for path in (app.config.store_path, bare_path))
+        print(f"  on disk {ours:.1f} MB, bare {theirs:.1f} MB: {ours / theirs:.2f} : 1")
+
+
+def main(typed: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true", help="2,000 observations only, to show that everything runs")
+    parser.add_argument("--million", action="store_true", help="a million observations too")
+    parser.add_argument("--rows", type=int, default=0, help="this many observations only")
+    parsed = parser.parse_args(typed)
+    sizes = [10_000, 100_000] + [1_000_000] * parsed.million
+    if parsed.quick:
+        sizes = [2_000]
+    for rows in [parsed.rows] if parsed.rows else sizes:
+        run(rows, 10 if parsed.quick else 60)
+    print(f"\npeak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""What the workspace tools cost beside `git` and `rg` alone, on a repository of many files.
+
+Generates a repository, then asks each question in a process of its own: a few rounds in which the bare program and
+the tool take turns, each timed to its first page of 100 items with exact totals and the snapshot of the rest taken.
+Prints the medians, their ratio, and the peak memory of the process that asked. `git ls-files` names files without
+looking at them; the listing knows the size and age of each, as `git status` does, so it is set beside both.
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+from haversack.workspace.blaming import vcs_blame
+from haversack.workspace.diffing import vcs_diff
+from haversack.workspace.history import vcs_log
+from haversack.workspace.listing import project_files
+from haversack.workspace.programs import find_program
+from haversack.workspace.reading import read_file
+from haversack.workspace.root import Workspace
+from haversack.workspace.searching import search_content
+from haversack.workspace.status import vcs_status
+
+PAGE = 100
+WORDS = ("alpha", "beta", "gamma", "delta", "import", "return", "class", "function", "value", "result", "total")
+RARE, COMMON = "needle_word", "gamma delta"
+LOG_FILE = "big.log"
+
+
+def generate(folder: str, files: int, commits: int) -> None:
+    """A repository with `files` small files, one of them in a hundred holding the rare word, and some changes."""
+    chance = random.Random(7)
+    for number in range(files):
+        place = os.path.join(folder, f"pkg{number // 1000:03d}", f"mod{number // 50 % 20:02d}")
+        os.makedirs(place, exist_ok=True)
+        lines = [" ".join(chance.choices(WORDS, k=8)) for _ in range(30)]
+        if number % 100 == 0:
+            lines.append(f"the {RARE} is here")
+        write(os.path.join(place, f"file_{number:06d}.{'md' if number % 3 == 0 else 'py'}"), "\n".join(lines) + "\n")
+    write(
+        os.path.join(folder, LOG_FILE), "".join(f"{number:09d} a line of a log file\n" for number in range(files * 40))
+    )
+    write(os.path.join(folder, ".gitignore"), f"ignored/\n{LOG_FILE}\n")
+    os.makedirs(os.path.join(folder, "ignored"))
+    for number in range(files // 20):
+        write(os.path.join(folder, "ignored", f"{number}.py"), RARE)
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "-m", "first")
+    for number in range(commits):
+        git(folder, "commit", "--quiet", "--allow-empty", "-m", f"commit {number}")
+    for number in range(0, files, 50):
+        place = os.path.join(folder, f"pkg{number // 1000:03d}", f"mod{number // 50 % 20:02d}")
+        path = os.path.join(place, f"file_{number:06d}.{'md' if number % 3 == 0 else 'py'}")
+        with open(path, "a") as file:
+            file.write("a line more\n")
+
+
+def write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def git(folder: str, *arguments: str) -> None:
+    identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.org", "-c", "gc.auto=0"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def questions(workspace: Workspace) -> dict[str, tuple[list[str], Callable[[], object]]]:
+    """Each question by name: the bare command nearest to it, and the call."""
+    ripgrep = find_program("rg", outside=workspace.root) or "rg"
+    with open(os.path.join(workspace.root, LOG_FILE), "rb") as file:
+        lines = sum(1 for _ in file)
+    searched = [ripgrep, "--line-number", "--ignore-case", "--context=2", "--regexp"]
+    return {
+        "list files": (
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            lambda: project_files(workspace).files.first(PAGE),
+        ),
+        "list files, looking at each": (
+            ["git", "status", "--porcelain=v2", "-z", "--untracked-files=all"],
+            lambda: project_files(workspace).files.first(PAGE),
+        ),
+        "list by size": (
+            ["git", "status", "--porcelain=v2", "-z", "--untracked-files=all"],
+            lambda: project_files(workspace, sort="size").files.first(PAGE),
+        ),
+        "search, rare": ([*searched, RARE], lambda: search_content(workspace, RARE).matches.first(PAGE)),
+        "search, common": ([*searched, COMMON], lambda: search_content(workspace, COMMON).matches.first(PAGE)),
+        "search, expression": (
+            [*searched, r"needle_\w+"],
+            lambda: search_content(workspace, r"needle_\w+", is_regex=True).matches.first(PAGE),
+        ),
+        "read the end of a long file": (
+            [ripgrep, "--count", "", LOG_FILE],
+            lambda: read_file(workspace, LOG_FILE, start_line=lines - PAGE),
+        ),
+        "status": (
+            ["git", "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all"],
+            lambda: vcs_status(workspace).entries.first(PAGE),
+        ),
+        "diff": (["git", "diff"], lambda: vcs_diff(workspace).parts.first(PAGE)),
+        "log with total": (["git", "rev-list", "--count", "HEAD"], lambda: vcs_log(workspace).commits.first(PAGE)),
+        "blame": (
+            ["git", "blame", "--porcelain", "pkg000/mod00/file_000000.md"],
+            lambda: vcs_blame(workspace, "pkg000/mod00/file_000000.md").runs.first(PAGE),
+        ),
+    }
+
+
+def measure(folder: str, name: str, rounds: int) -> None:
+    """Time one question and its bare command in turns, and print the figures as JSON."""
+    command, ask = questions(Workspace(folder))[name]
+    start_memory = peak_memory()
+    bare, tool = [], []
+    for _ in range(rounds + 1):
+        begun = time.perf_counter()
+        subprocess.run(command, cwd=folder, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        between = time.perf_counter()
+        ask()
+        bare.append(between - begun)
+        tool.append(time.perf_counter() - between)
+    peak = peak_memory()
+    # The first round only warms the caches of the machine.
+    print(json.dumps([statistics.median(bare[1:]), statistics.median(tool[1:]), start_memory, peak]))
+
+
+def peak_memory() -> int:
+    """The most memory this process has held, in kilobytes."""
+    try:
+        with open("/proc/self/status") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--files", type=int, default=10_000, help="files of the repository (default 10,000)")
+    parser.add_argument("--rounds", type=int, default=5, help="timed rounds of each question (default 5)")
+    parser.add_argument("--quick", action="store_true", help="a small repository, to see that everything runs")
+    parser.add_argument("--measure", nargs=2, metavar=("FOLDER", "QUESTION"), help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    if given.measure:
+        folder, question = given.measure
+        measure(folder, question, given.rounds)
+        return 0
+    files, rounds = (300, 2) if given.quick else (given.files, given.rounds)
+    with tempfile.TemporaryDirectory(prefix="bench-workspace-") as folder:
+        folder = os.path.realpath(folder)
+        generate(folder, files, commits=20 if given.quick else 200)
+        print(f"{files:,} files, median of {rounds} rounds, first page of {PAGE}")
+        print(f"{'question':30}{'bare ms':>10}{'tool ms':>10}{'ratio':>8}{'peak MB':>9}{'start MB':>10}")
+        for name in questions(Workspace(folder)):
+            command = [sys.executable, os.path.abspath(__file__), "--rounds", str(rounds), "--measure", folder, name]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            bare, tool, start, peak = json.loads(done.stdout)
+            figures = (
+                f"{bare * 1000:>10.1f}{tool * 1000:>10.1f}{tool / bare:>8.2f}{peak / 1024:>9.0f}{start / 1024:>10.0f}"
+            )
+            print(f"{name:30}{figures}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
