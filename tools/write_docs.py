@@ -1,16 +1,18 @@
-"""Writes the documents that are made from the code."""
+"""Write what is generated in docs/: run by `make docs`, and compared with the files by tests."""
 
+import sys
 from pathlib import Path
 
-from haversack.tools.reference import reference
-
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
 
 
-def main() -> None:
-    """Write every generated document; a test compares them with what would be written."""
-    (DOCS / "tool-reference.md").write_text(reference(), encoding="utf-8")
+def main() -> int:
+    sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+    from tools.sdd_guide import guide
+
+    (ROOT / "docs" / "sdd-guide.md").write_text(guide(), encoding="utf-8", newline="\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

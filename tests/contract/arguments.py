@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from haversack.sdd.pipeline import STAGES
+from haversack.sdd.pipeline import STAGES
 from haversack.tools.call import call
 from haversack.tools.declaring import Tool
 from haversack.tools.registry import tools
@@ -95,6 +96,12 @@ ARGUMENTS: dict[str, Maker] = {
             "scrub": st.booleans(),
             "since": st.sampled_from(["", *held.pack_ids]),
         },
+    ),
+    "sdd_change_status": lambda held: some({}, {}),
+    "sdd_get_context": lambda held: some({}, {"stage": st.sampled_from(["", *STAGES])}),
+    "sdd_context_check": lambda held: some(
+        {"change_description": st.one_of(QUERIES, st.just("FR-001 and FR-007 find a book by its token"))},
+        {"project_name": PLACES["project"]},
     ),
     "budget_status": lambda held: some({}, {"account": st.sampled_from(["", *held.accounts])}),
     "work_log": lambda held: some(

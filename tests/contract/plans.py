@@ -20,7 +20,9 @@ def troubled(root: str, random: Random, sentences: tuple[str, ...]) -> None:
     """Every script, fences, a giant section, placeholders, unknown ids, a cycle, and a change under way."""
     _planned(root, random, sentences, requirements=24, tasks=12, trouble=True)
     with open(os.path.join(root, "AGENTS.md"), "w", encoding="utf-8") as file:
-        file.write("/first line begins with a slash\n\n# Rules\n\n" + "\n".join(sentences) + "\n\n## Tokens\n\nrotate them\n")
+        file.write(
+            "/first line begins with a slash\n\n# Rules\n\n" + "\n".join(sentences) + "\n\n## Tokens\n\nrotate them\n"
+        )
     for number, each in enumerate(sentences[:4]):
         change_work.start_change(root, change_type="fix", size="small", description=f"{number} {each}", now=NOW)
         change_work.advance_change(root, content=f"{each}\n\nFR-00{number + 1}", now=NOW)
@@ -39,7 +41,9 @@ def large(root: str, random: Random, sentences: tuple[str, ...]) -> None:
         change_work.archive_change(root, reason="token", now=NOW)
 
 
-def _planned(root: str, random: Random, sentences: tuple[str, ...], *, requirements: int, tasks: int, trouble: bool) -> None:
+def _planned(
+    root: str, random: Random, sentences: tuple[str, ...], *, requirements: int, tasks: int, trouble: bool
+) -> None:
     def lines(number: int) -> str:
         return "\n".join(f"- {random.choice(sentences).splitlines()[0]} {each}" for each in range(number))
 

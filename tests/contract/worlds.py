@@ -13,7 +13,9 @@ from haversack.memory.editing import Changes
 from haversack.memory.saving import Draft
 from haversack.tokens import PROFILES
 from haversack.tools.call import call
+from haversack.values import replace
 from tests.conftest import Clock
+from tests.sdd.conftest import REQUIREMENTS, Desk
 from tests.contract.plans import PLANS
 
 PROJECTS = ("thesis", "Ünïcode", "项目", "empty handed")
@@ -42,10 +44,11 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class World:
-    """A store, what is in it, and a program on it for every way of counting."""
+    """A store and a folder, what is in them, and a program on them for every way of counting."""
 
     name: str
     home: str
+    desk: str
     apps: dict[str, App]
     ids: tuple[int, ...]
     session_ids: tuple[str, ...]
@@ -64,7 +67,11 @@ def opened(home: str, profile: str, clock: Clock) -> App:
 @cache
 def world(name: str) -> World:
     """The store of that name; it lives as long as the test run."""
-    home = os.path.join(mkdtemp(prefix="haversack-contract-"), "home")
+    top = mkdtemp(prefix="haversack-contract-")
+    home, desk = os.path.join(top, "home"), os.path.join(top, "desk")
+    os.makedirs(os.path.join(desk, ".git"))
+    if name == "mixed":
+        _plan(desk)
     clock = Clock()
     builder = opened(home, "o200k", clock)
     BUILDERS[name](builder, Random(name))
@@ -81,11 +88,22 @@ def world(name: str) -> World:
     now = clock()
     apps = {
         profile: App(
-            Config(home=home, tokens=TokenSettings(profile=profile)), directory=home, now=lambda: now
+            Config(home=home, tokens=TokenSettings(profile=profile)), directory=desk, now=lambda: now
         )
         for profile in sorted(PROFILES)
     }
-    return World(name, home, apps, ids, session_ids, packs, accounts)
+    return World(name, home, desk, apps, ids, session_ids, packs, accounts)
+
+
+def _plan(folder: str) -> None:
+    """A plan with more in it than a small budget holds, and a change under way."""
+    desk = Desk(folder)
+    desk.init()
+    desk.propose()
+    wishes = "\n".join(f"- A reader finds book {number} by its token 汉字 {number}" for number in range(60))
+    desk.specify(replace(REQUIREMENTS, must_have=wishes))
+    desk.rules()
+    desk.start_change("Readers rotate a token 🚀")
 
 
 def _a_pack(app: App) -> str:
@@ -144,7 +162,7 @@ def _mixed(app: App, random: Random) -> None:
         session = sessions.start(memory, identifier=f"s-{number}", project=random.choice(PROJECTS[:3]))
         sessions.end(memory, session.id, text(random, random.choice((0, 1, 30))))
     ids = [saving.save(memory, draft(random, number, sentences=random.choice((1, 2, 5, 40)))).id for number in range(44)]
-    giants = ("x" * 90_000, text(random, 1200)[:100_000], "token " * 15_000)
+    giants = ("x" * 12_000, text(random, 1200)[:100_000], "token " * 15_000)
     ids += [
         saving.save(memory, Draft(title=f"giant token {number}", content=content, project=PROJECTS[0])).id
         for number, content in enumerate(giants)

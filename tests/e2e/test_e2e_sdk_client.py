@@ -1,14 +1,13 @@
 """The official SDK's client, in every way it can connect; it checks each message against the negotiated revision."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import SERVE
+from tests.e2e.conftest import command
 
 mcp = pytest.importorskip("mcp", reason="the MCP SDK is not installed")
 
@@ -22,9 +21,8 @@ def connect(environment: dict[str, str], tmp_path: Path) -> Connect:
     """Runs a piece of work with a connected client."""
 
     def run(mode: str, work: Work, *tool_names: str, **options: Any) -> None:
-        server = mcp.StdioServerParameters(
-            command=sys.executable, args=["-c", SERVE, *tool_names], env=environment, cwd=tmp_path
-        )
+        program, *arguments = command(*tool_names)
+        server = mcp.StdioServerParameters(command=program, args=arguments, env=environment, cwd=tmp_path)
 
         async def connected() -> None:
             async with mcp.Client(server, mode=mode, read_timeout_seconds=60, **options) as client:

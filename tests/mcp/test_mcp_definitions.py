@@ -12,7 +12,7 @@ from haversack.mcp.instructions import instructions
 from haversack.mcp.selecting import SETS
 from haversack.tokens import estimate_tokens
 from haversack.tools.declaring import Tool
-from haversack.tools.registry import tools
+from haversack.tools.registry import HOMES, tools
 from tests.mcp.talking import Talk, hello, stateless
 
 ALL = list(tools().values())
@@ -127,6 +127,12 @@ def test_sets_and_single_names_can_be_combined_in_any_spelling() -> None:
 def test_all_means_every_set_and_not_what_only_the_command_line_shows() -> None:
     assert "list_observations" not in names("all")
     assert names("all") == names(*SETS)
+
+
+def test_a_module_named_after_a_set_holds_tools_of_that_set_alone() -> None:
+    for module, held in HOMES.items():
+        if (belongs_to := module.partition("_")[0]) in SETS:
+            assert {tools()[name].group for name in held} <= {belongs_to, "terminal"}, module
 
 
 @pytest.mark.parametrize("wrong", ["memroy", "terminal", "core", "mem_everything"])

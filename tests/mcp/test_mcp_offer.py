@@ -7,6 +7,7 @@ import pytest
 
 from haversack.app import App
 from haversack.tools.call import call
+from haversack.values import replace
 from tests.mcp.talking import Talk, answer_to, called, hello, request, stateless
 
 
@@ -188,3 +189,22 @@ def test_an_argument_without_known_values_completes_to_nothing(talk: Talk) -> No
 def test_a_completion_without_a_proper_argument_is_refused(talk: Talk, argument: object) -> None:
     asked = request(1, "completion/complete", ref={"type": "ref/prompt", "name": "recall"}, argument=argument)
     assert answer_to(1, talk(hello(), asked))["error"]["code"] == -32602
+
+
+def test_what_the_client_was_told_is_entered_in_the_account_as_system_prompt(app: App, talk: Talk) -> None:
+    own = App(app.config, directory=app.directory, own_account=True)
+    talk(hello(), request(1, "tools/list"), called(2, "mem_stats"), using=own)
+    (system,) = [tier for tier in own.ledger.standing(own.account).tiers if tier.name == "system"]
+    assert 2_000 < system.used < 5_000
+
+
+def test_hints_in_descriptions_follow_the_budget_and_are_announced(app: App, talk: Talk) -> None:
+    settings = replace(app.config, server=replace(app.config.server, dynamic_hints=True))
+    hinting = App(settings, directory=app.directory, own_account=True)
+    answers = talk(hello(), request(1, "tools/list"), called(2, "mem_stats"), using=hinting)
+    (search,) = [each for each in answer_to(1, answers)["result"]["tools"] if each["name"] == "mem_search"]
+    assert "Budget allows ~8,000 tokens." in search["description"]
+    assert not [each for each in answers if each.get("method", "").endswith("list_changed")]
+    hinting.ledger.debit(hinting.account, 35_000)
+    answers = talk(hello(), request(1, "tools/list"), called(2, "mem_stats", max_tokens=500), using=hinting)
+    assert [each["method"] for each in answers if "method" in each] == ["notifications/tools/list_changed"]

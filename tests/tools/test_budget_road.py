@@ -18,6 +18,8 @@ from haversack.tools.call import Options, call
 from haversack.tools.fitting import Reply
 from haversack.tools.layouts import Notes
 from haversack.tools.registry import find
+from haversack.tools.result import Outcome
+from haversack.values import replace
 from haversack.worklog.log import line
 from tests.conftest import Clock
 
@@ -78,6 +80,20 @@ def test_a_logged_reply_is_read_back_byte_for_byte_after_a_restart(debited: App,
     texts = [page.text.split("\n⚡ Budget")[0] for page in pages(again, key, max_tokens=400)]
     assert len(texts) > 3
     assert "\n".join(texts).startswith(reply.text)
+
+
+def test_a_tool_whose_line_fails_is_logged_with_the_beginning_of_its_reply(
+    debited: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stats = find("mem_stats")
+    usual = stats.function
+
+    def failing(app: App) -> Outcome:
+        return replace(usual(app), brief=lambda: f"{1 // 0}")
+
+    monkeypatch.setattr(stats, "function", failing)
+    reply = call(debited, "mem_stats", {})
+    assert newest(debited).brief == " ".join(reply.text.split())
 
 
 def test_writing_tools_are_logged_too_and_secrets_are_not(debited: App) -> None:

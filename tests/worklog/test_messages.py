@@ -118,6 +118,15 @@ def test_the_newest_result_becomes_its_line_only_when_it_cannot_fit_at_all(log: 
     assert len(fitted) == len(messages)
 
 
+@SHAPES
+def test_earlier_turns_leave_before_the_newest_result_is_touched(shape: Any, log: WorkLog) -> None:
+    messages = shape(["a short result"] * 30 + LONG[:1])
+    fitted = fit_messages(messages, 2_600, log=log, compressors=COMPRESSORS)
+    assert count_messages(fitted) <= 2_600
+    assert fitted[-1] == messages[-1]
+    assert len(fitted) < len(messages)
+
+
 def test_parallel_calls_stay_with_all_their_results(log: WorkLog) -> None:
     messages: list[Message] = [{"role": "user", "content": "Go."}]
     for turn in range(6):

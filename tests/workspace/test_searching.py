@@ -195,6 +195,14 @@ def test_context_reaches_across_the_blocks_a_large_file_is_read_in(
     assert match.lines[2].text == "line 0099999 of a large file"
 
 
+def test_context_reaches_back_over_lines_as_long_as_blocks(repository: GitRepository, workspace: Workspace) -> None:
+    repository.write("wide.txt", "".join(letter * 1_500_000 + "\n" for letter in "abcd") + "needle\n")
+    match = search_content(workspace, "needle", context_lines=3).matches.first(1)[0]
+    assert [(line.number, line.text[:1], line.length) for line in match.lines] == [
+        (2, "b", 1_500_000), (3, "c", 1_500_000), (4, "d", 1_500_000), (5, "n", 6),
+    ]  # fmt: skip
+
+
 def test_only_the_files_a_listing_shows_are_searched(repository: GitRepository, workspace: Workspace) -> None:
     repository.write(".gitignore", "*.log\nbuild/\n/deep/[x]/\nsp ace.txt\n!sub/kept.log\n")
     for name in (
@@ -411,5 +419,5 @@ def test_more_matches_than_memory_should_hold_go_through_a_file(
 
 def test_an_expression_too_large_for_ripgrep_is_left_to_python(repository: GitRepository, workspace: Workspace) -> None:
     repository.write("a.txt", "abc\nx\n")
-    found = search_content(workspace, r"(?:[a-z]{0,900}){900}x", is_regex=True)
+    found = search_content(workspace, r"(?:\w{50000}y){90}|x", is_regex=True)
     assert (found.engine, places(found)) == ("python", [("a.txt", 2)])

@@ -13,7 +13,6 @@ from haversack.memory.indexing import rebuild_index
 from haversack.store import health
 from haversack.values import asdict, record
 
-
 LEAST_FREE = 5_000_000
 """Bytes that must be free for the store to be worked with."""
 

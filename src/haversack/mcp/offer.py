@@ -8,7 +8,7 @@ from haversack.app import App
 from haversack.errors import HaversackError, InvalidArgument, NotFound, UnknownTool
 from haversack.mcp.instructions import instructions
 from haversack.mcp.requests import REVISIONS, Request
-from haversack.mcp.selecting import groups_of, is_selected, select_tools, split
+from haversack.mcp.selecting import asked_for, groups_of, is_selected, select_tools
 from haversack.mcp.wire import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, Json, ProtocolError
 from haversack.version import __version__
 
@@ -26,12 +26,10 @@ class Offer:
 
     def __init__(self, app: App, names: Sequence[str]) -> None:
         self._app = app
-        self._asked = split(names)
+        self._asked = asked_for(names)
+        self._groups = groups_of(self._asked)
         self._listed: list[Json] | None = None
         self._measured = False
-        # Sets are known to exist; a single name is looked up now, so that a wrong one stops the start.
-        groups = groups_of(names)
-        self._groups = groups if groups is not None else frozenset(tool.group for tool in select_tools(names))
 
     def _definitions(self) -> list[Json]:
         """The tools as they are listed; with hints in them, as they are now."""

@@ -1,10 +1,10 @@
 """Which tools a client is offered: sets by name, single tools by name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from haversack.errors import InvalidArgument
 from haversack.tools.declaring import Tool
-from haversack.tools.registry import tools
+from haversack.tools.registry import HOMES, find
 
 SETS = ("memory", "workspace", "sdd", "budget")
 DEFAULT_SETS = ("memory", "budget")
@@ -13,34 +13,38 @@ ALWAYS = "core"
 """The group every set relies on: `more`, without which what was left out of a reply could not be fetched."""
 
 
-def split(names: Sequence[str]) -> list[str]:
-    """The names asked for, also where several came in one text (`memory,sdd`); the default sets for none."""
+def asked_for(names: Sequence[str]) -> list[str]:
+    """The sets and tools named, also where several came in one text (`memory,sdd`); the default sets for none."""
     asked = [part.strip() for name in names for part in name.split(",") if part.strip()]
-    return asked or list(DEFAULT_SETS)
-
-
-def groups_of(names: Sequence[str]) -> frozenset[str] | None:
-    """The groups asked for, when only sets are; nothing when single tools are named and have to be looked up."""
-    asked = split(names)
-    if not set(asked) <= {*SETS, "all"}:
-        return None
-    return frozenset(SETS if "all" in asked else asked)
+    known = [name for held in HOMES.values() for name in held]
+    for name in asked:
+        if name not in known and name not in SETS and name != "all":
+            raise InvalidArgument(
+                f"no tool or tool set called {name[:80]!r}",
+                hint=f"sets: {', '.join(SETS)}, all; tools: {', '.join(known)}",
+            )
+    return [*SETS, *asked] if "all" in asked else asked or list(DEFAULT_SETS)
 
 
 def select_tools(names: Sequence[str]) -> list[Tool]:
     """The tools of the sets and single names asked for, in the order they are declared."""
-    available = tools()
-    asked = split(names)
-    for name in asked:
-        if name not in available and name not in SETS and name != "all":
-            raise InvalidArgument(
-                f"no tool or tool set called {name[:80]!r}",
-                hint=f"sets: {', '.join(SETS)}, all; tools: {', '.join(available)}",
-            )
-    return [tool for tool in available.values() if is_selected(tool, asked)]
+    asked = asked_for(names)
+    return [tool for tool in _candidates(asked) if is_selected(tool, asked)]
 
 
 def is_selected(tool: Tool, asked: Sequence[str]) -> bool:
-    """Whether a tool is among those the sets and single names ask for."""
-    wanted = SETS if "all" in asked else asked
-    return tool.group == ALWAYS or tool.group in wanted or tool.name in asked
+    """Whether a tool is among those asked for."""
+    return tool.group == ALWAYS or tool.group in asked or tool.name in asked
+
+
+def groups_of(asked: Sequence[str]) -> frozenset[str]:
+    """The groups the sets and tools asked for belong to."""
+    return frozenset(name if name in SETS else find(name).group for name in asked if name != "all")
+
+
+def _candidates(asked: Sequence[str]) -> Iterator[Tool]:
+    """Every tool but those of modules named after a set nobody asked for, which then need not be loaded."""
+    for module, names in HOMES.items():
+        belongs_to = module.partition("_")[0]
+        if belongs_to not in SETS or belongs_to in asked or not set(names).isdisjoint(asked):
+            yield from map(find, names)

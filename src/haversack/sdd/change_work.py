@@ -51,7 +51,7 @@ def advance_change(workspace: str, *, content: str, stage: str = "", now: dateti
         written = folder.write(f"{CHANGES}/{active.slug}/{writing}.md", artifact)
         change = changes.advance(active, writing, stamp(now))
         _save(folder, change)
-    return _receipt(folder, project, change, written, artifact)
+    return _receipt(folder, project, change, written, artifact, stage=writing)
 
 
 def record_context_check(workspace: str, *, now: datetime) -> Change | None:
@@ -130,15 +130,18 @@ def _file(folder: Folder, name: str, stage: str, change: Change) -> ChangeFile:
     return ChangeFile(stage, state.status, state.iterations, folder.shown(name), folder.measured(name)[0])
 
 
-def _receipt(folder: Folder, project: Project | None, change: Change, written: Written, said: str) -> ChangeReceipt:
+def _receipt(
+    folder: Folder, project: Project | None, change: Change, written: Written, said: str, *, stage: str = ""
+) -> ChangeReceipt:
     name = project_name(folder, project)
-    stage = f" at {change.current}" if change.current else ""
-    about = f"{change.description.partition(chr(10))[0]}\n{change.size} {change.type}, {change.status}{stage}"
+    reached = f" at {change.current}" if change.current else ""
+    about = f"{change.description.partition(chr(10))[0]}\n{change.size} {change.type}, {change.status}{reached}"
     remembrance = Remembrance(
-        title=f"{name}: change {change.slug}",
+        title=f"{name}: change {change.slug}" + (f", {stage}" if stage else ""),
         content=f"{about}\n{written.path}\n\n{artifacts.outline(said)}",
         kind="decision",
-        topic_key=f"sdd/{slugify(name)}/change/{change.slug}",
+        # Each stage keeps a memory of its own, so that the specification is still found when the change is closed.
+        topic_key=f"sdd/{slugify(name)}/change/{change.slug}" + (f"/{stage}" if stage else ""),
     )
     findings = tuple(f for f in read_trace(folder, project).findings if f.file == written.path)
     return ChangeReceipt(name, change, written, changes.next_step(change), findings, remembrance)

@@ -24,7 +24,7 @@ from haversack.sdd.library import (
 )
 from haversack.sdd.relevance import relevance
 from haversack.sdd.requirements import Priority
-from haversack.sdd.traceability import Document, Finding, Trace, trace, unknown_ids
+from haversack.sdd.traceability import Document, Finding, Trace, known_ids, trace, unknown_ids
 from haversack.values import record, replace
 
 Source = Literal["requirement", "rule", "task", "section", "change", "decision", "convention"]
@@ -93,7 +93,11 @@ def check_context(workspace: str, description: str) -> ContextCheck:
     return ContextCheck(
         project=project_name(folder, project),
         passages=_ranked(passages, said),
-        findings=(*unknown_ids(question, names, families), *library.findings, *computed.findings),
+        findings=(
+            *unknown_ids(question, known_ids(library.documents), families),
+            *library.findings,
+            *computed.findings,
+        ),
         requirement_ids=names,
         cited_ids=cited(said, REQUIREMENTS),
         active=active,
@@ -101,8 +105,10 @@ def check_context(workspace: str, description: str) -> ContextCheck:
 
 
 def _ranked(passages: tuple[Passage, ...], description: str) -> tuple[Passage, ...]:
-    scores = relevance(description, [f"{passage.name}\n{passage.text}" for passage in passages])
     named = set(cited(description, REQUIREMENTS)) | set(cited(description, TASKS))
+    # Ids are compared as such: the number in FR-002 says nothing about TASK-002.
+    said = TASKS.mention.sub(" ", REQUIREMENTS.mention.sub(" ", description))
+    scores = relevance(said, [f"{passage.name}\n{passage.text}" for passage in passages])
     scored = [
         replace(passage, score=_raised(passage, score, named)) for passage, score in zip(passages, scores, strict=True)
     ]

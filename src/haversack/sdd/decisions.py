@@ -19,12 +19,12 @@ from haversack.sdd.library import (
     load_project,
     located,
     project_name,
-    read_trace,
+    read_library,
 )
 from haversack.sdd.project import one_of, stamp
 from haversack.sdd.results import DecisionReceipt, Remembrance
 from haversack.sdd.slugs import slugify
-from haversack.sdd.traceability import Document, placeholders, unknown_ids
+from haversack.sdd.traceability import Document, known_ids, placeholders, trace, unknown_ids
 
 LONGEST_REMEMBERED = 20_000
 _STATUS_LINE = pattern(r"^- Status: .*$", re.MULTILINE)
@@ -61,11 +61,10 @@ def record_decision(
         kind="decision",
         topic_key=f"sdd/{slugify(project_title)}/adr/{number:03d}",
     )
-    trace = read_trace(folder, project)
+    documents = read_library(folder, project).documents
     document = Document(written.path, text)
-    known = {requirement.id for requirement in trace.requirements}
-    families = {name.rpartition("-")[0] for name in known}
-    findings = (*placeholders(document), *unknown_ids(document, known, families))
+    families = {requirement.id.rpartition("-")[0] for requirement in trace(documents).requirements}
+    findings = (*placeholders(document), *unknown_ids(document, known_ids(documents), families))
     active = active_change(load_changes(folder))
     step = changes.next_step(active) if active else pipeline.next_step(project)
     return DecisionReceipt(project_title, number, title, written, old, findings, step, remembrance)

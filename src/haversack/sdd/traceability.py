@@ -90,7 +90,7 @@ def trace(documents: Sequence[Document]) -> Trace:
     by_stage = {document.stage: document for document in documents if document.stage}
     requirements = _requirements(by_stage)
     plan = _plan(by_stage)
-    known = {requirement.id for requirement in requirements} | set(_defined_by_changes(documents))
+    known = known_ids(documents)
     checked = [document for document in documents if document.stage != "validate" and not document.settled]
     findings = [*_duplicates(requirements), *_unlabelled(by_stage)]
     for document in checked:
@@ -103,6 +103,13 @@ def trace(documents: Sequence[Document]) -> Trace:
         findings += [*_coverage_findings(coverage), *_plan_findings(plan, file)]
     ordered = sorted(findings, key=lambda f: (f.severity != "error", f.file, f.line, f.kind, f.message))
     return Trace(requirements, plan.tasks if plan else (), coverage, tuple(ordered))
+
+
+def known_ids(documents: Sequence[Document]) -> frozenset[str]:
+    """The ids that the artifacts and the specifications of changes define."""
+    by_stage = {document.stage: document for document in documents if document.stage}
+    defined = (requirement.id for requirement in _requirements(by_stage))
+    return frozenset((*defined, *_defined_by_changes(documents)))
 
 
 def placeholders(document: Document) -> Iterator[Finding]:

@@ -114,21 +114,28 @@ class Database:
     def _connection(self) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            try:
-                connection = connect(self.path)
-                schema.migrate(connection)
+            connection, lasting = self._open()
             connection.execute(schema.VOCABULARY)
-            except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
-                # Where nothing can be written, what is there can still be read. The view is opened anew each
-                # time, since nothing would tell it of a change.
-                connection = connect_to_read(self.path)
-                if connection.pragma("user_version") != schema.VERSION:
-                    raise
+            if not lasting:
                 return connection
             self._local.connection = connection
             with self._opening:
                 self._opened.append(connection)
         return connection
+
+    def _open(self) -> tuple[apsw.Connection, bool]:
+        """A connection, and whether it may be kept."""
+        try:
+            connection = connect(self.path)
+            schema.migrate(connection)
+        except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
+            # Where nothing can be written, what is there can still be read. The view is opened anew each time,
+            # since nothing would tell it of a change.
+            connection = connect_to_read(self.path)
+            if connection.pragma("user_version") != schema.VERSION:
+                raise
+            return connection, False
+        return connection, True
 
 
 def connect(path: str) -> apsw.Connection:
@@ -160,7 +167,8 @@ def connect_to_read(path: str) -> apsw.Connection:
         from urllib.parse import quote
 
         # The index of the log cannot be made here; without a log nothing is missed by taking the file as it is.
-        return apsw.Connection(f"file:{quote(path)}?immutable=1", flags=flags | apsw.SQLITE_OPEN_URI)
+        connection = apsw.Connection(f"file:{quote(path)}?immutable=1", flags=flags | apsw.SQLITE_OPEN_URI)
+    connection.execute("PRAGMA temp_store=MEMORY")
     return connection
 
 

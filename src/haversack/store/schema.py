@@ -70,7 +70,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX observations_foremost_of_project ON observations (project_key, pinned, importance, position)
         WHERE deleted_at IS NULL;
 
-    -- How many live observations there are of each sort, kept by triggers: counting them takes as long as they are many.
+    -- How many live observations there are of each sort, kept by triggers: to count them would grow with the store.
     CREATE TABLE tallies (
         project_key TEXT NOT NULL,
         namespace TEXT NOT NULL,

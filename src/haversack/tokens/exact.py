@@ -3,7 +3,7 @@
 Of the packages that need no download it is the one that covers every family here: rs-bpe has only OpenAI's
 and no release since its first, tiktoken fetches its rank files, tokenizers and mistral-common want a file per
 model. One wheel of 19 MB for each platform, no dependency, 2 ms to import; the first count of a process loads
-one vocabulary (0.1 s), then 30 to 100 MB/s.
+one vocabulary (0.1 s), the rest run at tens of MB/s.
 """
 
 from collections.abc import Callable

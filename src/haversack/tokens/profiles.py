@@ -80,7 +80,7 @@ _MODELS = {
     "llama3": "Llama 3 to 3.3",
     "qwen": "Qwen 2 and 3",
     "deepseek": "DeepSeek V3 and R1",
-    "mistral": "Mistral NeMo, Large 2 and later",
+    "mistral": "Mistral models with the Tekken tokenizer",
 }
 
 

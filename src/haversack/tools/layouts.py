@@ -92,8 +92,9 @@ class TextLayout:
     def hint(self, result: Result, frame: Frame) -> str:
         if frame.cut_by_budget:
             return _budget_hint(frame, result.total, result.noun, result.advice + _allowance(frame))
-        seen = frame.shown if frame.left or not result.already_shown else frame.shown + result.already_shown
-        hint = navigation_hint(seen, result.total, result.limit_hint + _allowance(frame), noun=result.noun)
+        if not frame.left and frame.shown + result.already_shown >= result.total:
+            return ""  # the last page hides nothing, although it shows a part
+        hint = navigation_hint(frame.shown, result.total, result.limit_hint + _allowance(frame), noun=result.noun)
         return hint + (frame.left.long() if hint and frame.left else "")
 
     def _closed(self, body: str, hint: str, frame: Frame) -> str:

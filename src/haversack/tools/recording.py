@@ -9,7 +9,7 @@ from haversack.app import App
 from haversack.errors import HaversackError, StoreError
 from haversack.tools.fitting import Remainder, Reply
 from haversack.tools.result import Done, Outcome, Result
-from haversack.worklog.compressing import ARGUMENTS, VALUE, written
+from haversack.worklog.compressing import ARGUMENTS, VALUE, attempt, written
 
 if TYPE_CHECKING:
     from haversack.worklog.log import Call
@@ -51,7 +51,8 @@ class Trail:
                 on_sent(reply.names)
 
         if account:
-            call = self._call(outcome.brief, reply)
+            brief = outcome.brief if isinstance(outcome.brief, str) else attempt(outcome.brief)
+            call = self._call(brief, reply)
             return self._app.log.add(account, call, beside=beside, first=tell) is not None
         if beside:
             with self._app.database.write() as tx:

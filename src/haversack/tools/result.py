@@ -11,6 +11,8 @@ LEVELS = ("summary", "standard", "full")
 
 Facts = Mapping[str, object]
 NO_FACTS: Facts = MappingProxyType({})
+Brief = str | Callable[[], str]
+"""The line a result has in the work log, or how to make it, should it be needed: one that fails costs nothing."""
 OnSent = Callable[[Sequence[str]], None]
 """Called with the names of the blocks a reply shows, in the transaction that records the reply."""
 
@@ -70,7 +72,7 @@ class Result:
     rest: Rest | None = None
     already_shown: int = 0
     facts: Facts = NO_FACTS
-    brief: str = ""
+    brief: Brief = ""
     on_sent: OnSent | None = None
 
 
@@ -86,7 +88,7 @@ class Document:
     facts: Facts = NO_FACTS
     lines_before: int = 0
     fence: str = ""
-    brief: str = ""
+    brief: Brief = ""
     on_sent: OnSent | None = None
 
 
@@ -96,7 +98,7 @@ class Done:
 
     message: str
     facts: Facts = NO_FACTS
-    brief: str = ""
+    brief: Brief = ""
 
 
 Outcome = Result | Document | Done

@@ -167,6 +167,7 @@ def _change_block(report: ChangeReport) -> Block:
     ]
     if change.reason:
         lines.append(f"Closed because: {one_line(change.reason, 300)}")
+    lines.append(f"Files in {report.files[0].path.rpartition('/')[0]}:")
     facts = _change_facts(change) | {
         "description": change.description,
         "created": change.created_at,
@@ -181,7 +182,7 @@ def _change_block(report: ChangeReport) -> Block:
 
 def _file_block(file: ChangeFile) -> Block:
     status = file.status.replace("_", " ")
-    written = f", {file.path}, {counted(file.size, 'byte')}" if file.size is not None else ""
+    written = f", {file.path.rpartition('/')[2]}, {counted(file.size, 'byte')}" if file.size is not None else ""
     times = f", written {file.iterations} times" if file.iterations > 1 else ""
     facts = {"stage": file.stage, "status": file.status, "path": file.path, "bytes": file.size}
     return Block(file.stage, lambda _: f"- {file.stage}: {status}{written}{times}", lambda _: facts)

@@ -17,6 +17,7 @@ from haversack.memory.snippets import snippet
 from haversack.sdd import changes
 from haversack.sdd.changes import Change
 from haversack.sdd.context import ContextCheck, Passage, Source, check_context
+from haversack.sdd.ids import REQUIREMENTS, cited
 from haversack.sdd.relevance import relevance
 from haversack.sdd.traceability import Finding
 from haversack.store.records import Observation
@@ -119,7 +120,8 @@ def _head(check: ContextCheck, active: Change | None, findings: int, errors: int
 
 def _concerns(finding: Finding, check: ContextCheck) -> bool:
     """Whether a finding is about the words of the change or names a requirement they name."""
-    return finding.file == "change_description" or any(name in finding.message for name in check.cited_ids)
+    named = set(cited(finding.message, REQUIREMENTS)) & set(check.cited_ids)
+    return finding.file == "change_description" or bool(named)
 
 
 def _requirement_ids(check: ContextCheck) -> list[Block]:

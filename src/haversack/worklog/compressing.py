@@ -23,13 +23,16 @@ def compress(
     Without a compressor, or when it fails or says more than the result itself, the line is the result's beginning.
     """
     text = result if isinstance(result, str) else _text(result)
-    brief = ""
-    if tool in compressors:
-        try:
-            brief = compressors[tool](result)
-        except Exception:  # noqa: BLE001 - any compressor may be handed in, and none may cost the caller the result
-            brief = ""
+    brief = attempt(lambda: compressors[tool](result)) if tool in compressors else ""
     return shortest(brief, text, limit)
+
+
+def attempt(compressor: Callable[[], str]) -> str:
+    """What a compressor makes; empty when it fails."""
+    try:
+        return compressor()
+    except Exception:  # noqa: BLE001 - any compressor may be handed in, and none may cost the caller the result
+        return ""
 
 
 def shortest(brief: str, text: str, limit: int = LINE) -> str:

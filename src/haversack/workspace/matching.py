@@ -81,7 +81,8 @@ def match_files(plan: Plan, files: Iterable[tuple[str, str]]) -> Collected:
             # Plain text can be looked for in many lines at once; an expression might see past a line's end.
             if lines is None and not plan.is_regex and expression.search(text) is None:
                 number += text.count("\n")
-                tail = [*tail, *text[:-1].rsplit("\n", plan.context)[1:]][-plan.context :]
+                if plan.context:
+                    tail = [*tail, *text[:-1].rsplit("\n", plan.context)[-plan.context :]][-plan.context :]
                 continue
             if lines is None:
                 lines = collector.add_file(os.fsencode(path), path)
