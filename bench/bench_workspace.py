@@ -2,8 +2,9 @@
 
 Generates a repository, then asks each question in a process of its own: a few rounds in which the bare program and
 the tool take turns, each timed to its first page of 100 items with exact totals and the snapshot of the rest taken.
-Prints the medians, their ratio on the clock and in processor time, and the peak memory of the process that asked. `git ls-files` names files without
-looking at them; the listing knows the size and age of each, as `git status` does, so it is set beside both.
+Prints the medians, their ratio on the clock and in processor time, and the peak memory of the process that asked.
+`git ls-files` names files without looking at them; the listing knows the size and age of each, as `git status` does,
+so it is set beside both.
 """
 
 import argparse

@@ -119,8 +119,9 @@ class KillTest:
         else:
             self.sent.saves.add(token)
             reply = self._call(client, "mem_save", title=token, content=body(token), project="p")
-            self.sent.ids[token] = int(reply.text.split("#")[1].split()[0])
-            self.sent.acknowledged.add(token)
+            if not reply.is_error:
+                self.sent.ids[token] = int(reply.text.split("#")[1].split()[0])
+                self.sent.acknowledged.add(token)
 
     def _call(self, client: StdioClient, tool: str, **arguments: object) -> Answer:
         with self.lock:
@@ -268,6 +269,7 @@ class Contention:
             count += 1
             token = f"w{number}n{count}"
             kind = chance.choices(("save", "topic", "search", "delete"), (4, 3, 3, 1))[0]
+            kind = "save" if kind == "delete" and not mine else kind
             began = time.perf_counter()
             if kind == "topic":
                 topic = f"shared/{chance.randrange(TOPICS)}"
@@ -276,7 +278,7 @@ class Contention:
                     self.upserts[topic] += 1
             elif kind == "search":
                 ask("mem_search", query=f"w{number}n1", max_tokens=300)
-            elif kind == "delete" and mine:
+            elif kind == "delete":
                 ask("mem_delete", id=mine.pop())
                 with self.lock:
                     self.deleted += 1

@@ -1,16 +1,16 @@
 """Makes the price tables of haversack.tokens.fitted and tells how far they are from the real tokenizers.
 
-    pip download --no-deps django==5.2.* sphinx==9.*
+    pip download --no-deps django==5.2.19 sphinx==9.0.4
     python tools/fit_profiles.py FITTED_ON.whl HELD_OUT.whl
 
 The texts are message catalogues, sources and pages inside two wheels: prices are fitted on the first, the
 errors printed are those on the second. Any two packages with many translations will do; the tables in the
 repository come from the ones above.
 
-A token of o200k that is plain ASCII, or whose script has no kind below, is priced at what the model's own
-tokenizer makes of it. In other scripts models join what o200k keeps apart, so these prices are scaled by one
-factor for each kind of character, fitted by least squares on relative errors. Too low is three times as bad
-as too high. Bytes that are only part of a character have no count of their own; their price is the factor.
+A token of o200k that is plain ASCII is priced at what the model's own tokenizer makes of it. In other scripts
+models join what o200k keeps apart, so these prices are scaled by one factor for each kind of character, fitted
+by least squares on relative errors. Too low is three times as bad as too high. Bytes that are only part of a
+character have no count of their own; their price is the factor.
 """
 
 import argparse

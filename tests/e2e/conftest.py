@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import pytest
 
-MAIN = "import sys; from haversack.cli import main; sys.exit(main(sys.argv[1:]))"
+MAIN = "import sys; from haversack.__main__ import main; sys.exit(main())"
 
 
 def command(*tool_names: str, before: str = "") -> list[str]:

@@ -1,6 +1,7 @@
 """The work log: lines, handles, and the order in which they leave the history."""
 
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -165,3 +166,20 @@ def test_a_reply_that_comes_after_its_lease_was_closed_is_charged_to_the_parent(
     entry = log.record(lease, "read", {}, "late " * 100)
     assert entry.account == parent
     assert log.ledger.standing(parent).account.tool_results == entry.sent
+
+
+def test_a_log_in_memory_is_one_for_all_threads(log: WorkLog) -> None:
+    account = log.ledger.open().handle
+
+    def work() -> None:
+        for number in range(50):
+            log.record(account, "read", {"number": number}, f"text {number}")
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    held = log.ledger.standing(account).account
+    assert held.entries + held.evicted == 200
+    assert (held.history, held.entries, held.evicted) == log.recount(account)

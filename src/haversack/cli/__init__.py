@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from haversack.cli import terminal
 from haversack.cli.commands import COMMAND_BY_NAME, COMMANDS, HOUSEKEEPING, Command
@@ -14,12 +14,15 @@ WATCH_SECONDS = 2
 EXIT_DONE, EXIT_ERROR, EXIT_USAGE, EXIT_UNEXPECTED, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code."""
+Door = Callable[[list[str]], int]
+
+
+def main(arguments: Sequence[str] | None = None, doors: Mapping[str, Door] | None = None) -> int:
+    """Run one command and return the exit code; `doors` are commands of rooms this one does not know."""
     terminal.make_utf8()
     typed = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(typed)
+        return _run(typed, doors or {})
     except HaversackError as error:
         terminal.say(f"haversack: {error.message}")
         if error.hint:
@@ -38,15 +41,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _unexpected(typed)
 
 
-def _run(typed: list[str]) -> int:
+def _run(typed: list[str], doors: Mapping[str, Door]) -> int:
     if not typed or typed[0] in ("-h", "--help", "help"):
         if len(typed) > 1 and typed[0] == "help":
-            return _run([*typed[1:], "--help"])
+            return _run([*typed[1:], "--help"], doors)
         terminal.show(overview())
         return EXIT_DONE if typed else EXIT_USAGE
     if typed[0] in ("-V", "--version", "version"):
         terminal.show(f"haversack {__version__}")
         return EXIT_DONE
+    if typed[0] in doors:
+        return doors[typed[0]](typed[1:])
     # The commands of a room are two words: `haversack sdd status`.
     for words in (2, 1):
         name, rest = " ".join(typed[:words]), typed[words:]

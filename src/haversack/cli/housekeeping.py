@@ -6,35 +6,24 @@ from collections.abc import Iterable, Iterator
 
 from haversack.app import App
 from haversack.cli import terminal
-from haversack.cli.options import Parser, formatter
+from haversack.cli.options import plain_parser
 from haversack.errors import InvalidArgument
 
 
 def run(name: str, typed: list[str]) -> int:
     """Run one housekeeping command."""
     return {
-        "serve": _serve,
         "tokens": _tokens,
         "export": _export,
         "import": _import,
         "backup": _backup,
         "restore-backup": _restore_backup,
+        "fitcheck": _fitcheck,
         "demo": _demo,
         "doctor": _doctor,
         "sdd doctor": _sdd_doctor,
         "completion": _completion,
     }[name](typed)
-
-
-def _parser(name: str, about: str, *examples: str) -> Parser:
-    lines = "\n".join(f"  {line}" for line in examples)
-    return Parser(
-        prog=f"haversack {name}",
-        description=about,
-        epilog=f"examples:\n{lines}" if lines else None,
-        formatter_class=formatter,
-        allow_abbrev=False,
-    )
 
 
 class _Progress:
@@ -55,27 +44,10 @@ class _Progress:
             sys.stderr.write("\r\x1b[K")
 
 
-def _serve(typed: list[str]) -> int:
-    parser = _parser(
-        "serve",
-        "Serve the tools over MCP on standard input and output.",
-        "haversack serve",
-        "haversack serve --tools memory,budget,read_file",
-        "claude mcp add haversack -s user -- haversack serve",
-    )
-    parser.add_argument("--tools", default="", help="sets (memory, workspace, sdd, budget, all) or names, with commas")
-    parser.add_argument("--log-file", default="", metavar="FILE", help="also keep a log here; it is rotated")
-    parsed = parser.parse_args(typed)
-    from haversack.mcp import serve
-
-    names = [name.strip() for name in parsed.tools.split(",") if name.strip()]
-    return serve(App(own_account=True), tool_names=names, log_file=parsed.log_file)
-
-
 def _tokens(typed: list[str]) -> int:
     from haversack.cli import counting
 
-    parser = _parser(
+    parser = plain_parser(
         "tokens",
         "Count the tokens of files under each profile.",
         "haversack tokens README.md src/*.py",
@@ -91,7 +63,7 @@ def _tokens(typed: list[str]) -> int:
 def _export(typed: list[str]) -> int:
     from haversack.memory import transfer
 
-    parser = _parser("export", "Write everything as JSON Lines.", "haversack export -o memory.jsonl")
+    parser = plain_parser("export", "Write everything as JSON Lines.", "haversack export -o memory.jsonl")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
     parsed = parser.parse_args(typed)
     app = App()
@@ -120,7 +92,7 @@ def _export(typed: list[str]) -> int:
 def _import(typed: list[str]) -> int:
     from haversack.memory import transfer
 
-    parser = _parser(
+    parser = plain_parser(
         "import",
         "Read JSON Lines written by export; what is there already is not added again.",
         "haversack import memory.jsonl",
@@ -161,7 +133,7 @@ def _import(typed: list[str]) -> int:
 def _backup(typed: list[str]) -> int:
     from haversack.cli import backups
 
-    parser = _parser(
+    parser = plain_parser(
         "backup",
         "Write the whole store to one checked file, while it is in use.",
         "haversack backup ~/haversack-monday.db",
@@ -176,7 +148,7 @@ def _backup(typed: list[str]) -> int:
 def _restore_backup(typed: list[str]) -> int:
     from haversack.cli import backups
 
-    parser = _parser(
+    parser = plain_parser(
         "restore-backup",
         "Put a backup in the place of the store; the old store is kept beside it.",
         "haversack restore-backup ~/haversack-monday.db --force",
@@ -188,17 +160,40 @@ def _restore_backup(typed: list[str]) -> int:
     return backups.restore(parsed.file, force=parsed.force, as_json=parsed.json)
 
 
+def _fitcheck(typed: list[str]) -> int:
+    parser = plain_parser(
+        "fitcheck",
+        "Try any MCP server's tools at many token budgets and report what does not fit. Only tools that read are\n"
+        "called. Without a command it is this program's own server, on a store made up for the purpose.",
+        "haversack fitcheck --replies 10000",
+        "haversack fitcheck -- uvx some-memory-server --db notes.db",
+    )
+    parser.add_argument("--replies", type=int, default=1_000, metavar="N", help="how many to look at (1000)")
+    parser.add_argument("--profile", default="o200k", help="how tokens are counted (o200k)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="other arguments are made up for another")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help="after --, what starts the server")
+    parsed = parser.parse_args(typed)
+    from haversack.cli import fitcheck
+
+    return fitcheck.run(
+        parsed.command, replies=parsed.replies, profile=parsed.profile, seed=parsed.seed, as_json=parsed.json
+    )
+
+
 def _demo(typed: list[str]) -> int:
     from haversack.cli import demo
 
-    _parser("demo", "Show the main job on a small store in a temporary place.").parse_args(typed)
+    plain_parser("demo", "Show the main job on a small store in a temporary place.").parse_args(typed)
     return demo.show()
 
 
 def _doctor(typed: list[str]) -> int:
     from haversack.cli import doctor
 
-    parser = _parser("doctor", "Say what is wrong, and how to mend it.", "haversack doctor", "haversack doctor --mend")
+    parser = plain_parser(
+        "doctor", "Say what is wrong, and how to mend it.", "haversack doctor", "haversack doctor --mend"
+    )
     parser.add_argument("--mend", action="store_true", help="rebuild the search index if it disagrees with the store")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parsed = parser.parse_args(typed)
@@ -208,7 +203,7 @@ def _doctor(typed: list[str]) -> int:
 def _sdd_doctor(typed: list[str]) -> int:
     from haversack.cli import plan_doctor
 
-    parser = _parser(
+    parser = plain_parser(
         "sdd doctor",
         "Say what is damaged in the plan kept here, and mend it.",
         "haversack sdd doctor",
@@ -223,7 +218,7 @@ def _sdd_doctor(typed: list[str]) -> int:
 def _completion(typed: list[str]) -> int:
     from haversack.cli import completion
 
-    parser = _parser(
+    parser = plain_parser(
         "completion",
         "Print a completion script for a shell.",
         'eval "$(haversack completion bash)"',

@@ -36,6 +36,18 @@ def formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.RawDescriptionHelpFormatter(prog, width=max(width, 60))
 
 
+def plain_parser(name: str, about: str, *examples: str) -> Parser:
+    """The parser of a command that is not a tool, without options yet."""
+    lines = "\n".join(f"  {line}" for line in examples)
+    return Parser(
+        prog=f"haversack {name}",
+        description=about,
+        epilog=f"examples:\n{lines}" if lines else None,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+
+
 def parser_for(command: Command, tool: Tool) -> Parser:
     """The parser of one command."""
     examples = "\n".join(f"  {line}" for line in command.examples)

@@ -33,9 +33,12 @@ _BUDGET = """\
 - detail_level: summary (titles), standard (snippets), full, auto (the best mixture that fits). Most tools begin with \
 standard; sdd_get_context answers with a summary.
 - Begin small, then fetch by id; a large limit is rarely worth its tokens."""
+_ACCOUNT = """- budget_status: what is left of the window. At a [Budget Alert], summarize or finish; budget_reset after your \
+context was compacted; work_log finds earlier replies again."""
 
 
 def instructions(groups: Collection[str]) -> str:
     """The text for a server that offers these groups of tools."""
     parts = {"memory": _MEMORY, "workspace": _WORKSPACE, "sdd": _SDD}
-    return "\n".join([*(text for group, text in parts.items() if group in groups), _BUDGET])
+    account = [_ACCOUNT] if "budget" in groups else []
+    return "\n".join([*(text for group, text in parts.items() if group in groups), _BUDGET, *account])

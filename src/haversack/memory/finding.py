@@ -34,7 +34,10 @@ CONVERSATION_ASKS, CONVERSATION_TURNS = 10, 6
 
 @record
 class Found:
-    """The best matches, the ids of the others in order, and how many there are in all."""
+    """The best matches, the ids of the others in order, and how many there are in all.
+
+    `newest` is the highest id there was: what has a higher one was added after the search.
+    """
 
     query: Query
     filters: Filters
@@ -43,6 +46,7 @@ class Found:
     others: tuple[int, ...]
     total: int
     elsewhere: tuple[tuple[str, int], ...] = ()
+    newest: int = 0
 
 
 def filters(
@@ -94,9 +98,10 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
         if not total and chosen.project_key:
             elsewhere = index.projects_matching(tx, match, replace(chosen, project_key=""))
         held = observations.get_many(tx, [each.row.id for each in ranked[:limit]])
+        newest = observations.newest_id(tx)
     hits = tuple(Hit(held[each.row.id], each.score, each.parts) for each in ranked[:limit])
     others = tuple(each.row.id for each in ranked[limit:])
-    return Found(query, chosen, match, hits, others, total, tuple(elsewhere))
+    return Found(query, chosen, match, hits, others, total, tuple(elsewhere), newest)
 
 
 def _by_words(

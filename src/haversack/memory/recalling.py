@@ -74,6 +74,13 @@ def recent(memory: Memory, filters: Filters, limit: int, *, before: int | None =
         return observations.recent(tx, filters, limit, before=before)
 
 
+def behind(memory: Memory, filters: Filters, before: int, limit: int) -> tuple[list[int], int]:
+    """The ids of what comes below a position, and the position of the last of them."""
+    with memory.database.read() as tx:
+        found = observations.recent_ids(tx, filters, limit, before=before)
+    return [identifier for identifier, _ in found], found[-1][1] if found else 0
+
+
 def count_observations(memory: Memory, filters: Filters) -> int:
     """How many observations the filters let through."""
     with memory.database.read() as tx:

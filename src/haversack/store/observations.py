@@ -179,6 +179,23 @@ def recent(tx: Reader, filters: Filters, limit: int, *, before: int | None = Non
     return [_observation(row) for row in rows]
 
 
+def recent_ids(tx: Reader, filters: Filters, limit: int, *, before: int) -> list[tuple[int, int]]:
+    """The ids and positions of what `recent` would give below a position."""
+    condition, values = where(filters)
+    rows = tx.rows(
+        f"SELECT o.id, o.position FROM observations o WHERE {condition} AND o.position < ?"
+        " ORDER BY o.position DESC LIMIT ?",
+        (*values, before, limit),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def newest_id(tx: Reader) -> int:
+    """The highest id given so far; what is added later has a higher one."""
+    found: int = tx.value("SELECT coalesce(max(id), 0) FROM observations")
+    return found
+
+
 def foremost(tx: Reader, filters: Filters, limit: int) -> list[Observation]:
     """Pinned observations first, then by importance, then the most recent."""
     condition, values = where(filters)
@@ -192,7 +209,10 @@ def foremost(tx: Reader, filters: Filters, limit: int) -> list[Observation]:
 def pinned(tx: Reader, filters: Filters) -> list[Observation]:
     """Pinned observations, the oldest first, so that rules keep their order."""
     condition, values = where(filters)
-    rows = tx.rows(f"{_SELECT} WHERE {condition} AND o.pinned = 1 ORDER BY o.position", values)
+    # SQLite would rather walk through a whole project than through the few rows that are pinned.
+    rows = tx.rows(
+        f"{_SELECT} INDEXED BY observations_pinned WHERE {condition} AND o.pinned = 1 ORDER BY o.position", values
+    )
     return [_observation(row) for row in rows]
 
 

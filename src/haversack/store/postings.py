@@ -78,7 +78,7 @@ def strengths_of_stems(
         SELECT o.place, {strength.sql("w.hits")}
         FROM (SELECT doc, sum(CASE col WHEN 'title' THEN {strength.title} ELSE 1.0 END) AS hits
               FROM temp.word_places WHERE term IN ({marks}) GROUP BY doc) w
-        CROSS JOIN observations o ON o.id = w.doc
+        CROSS JOIN observations o INDEXED BY observations_in_brief ON o.id = w.doc
         WHERE {condition}"""
     return dict(tx.rows(sql, (usual_units, *stems, *values)))
 
@@ -94,7 +94,7 @@ def strengths_of_match(
     condition, values = where(left)
     sql = f"""
         SELECT o.place, {strength.sql("1.0")}
-        FROM search_index CROSS JOIN observations o ON o.id = search_index.rowid
+        FROM search_index CROSS JOIN observations o INDEXED BY observations_in_brief ON o.id = search_index.rowid
         WHERE search_index MATCH ? AND {condition} ORDER BY search_index.rowid DESC LIMIT ?"""
     return dict(tx.rows(sql, (usual_units, expression, *values, most)))
 

@@ -64,8 +64,10 @@ MIGRATIONS: tuple[str, ...] = (
         WHERE topic_key <> '' AND deleted_at IS NULL;
     CREATE INDEX observations_by_hash ON observations (content_hash) WHERE deleted_at IS NULL;
     CREATE INDEX observations_by_session ON observations (session_id, position);
-    CREATE INDEX observations_by_project ON observations (project_key, position);
+    CREATE INDEX observations_by_project ON observations (project_key, position) WHERE deleted_at IS NULL;
     CREATE INDEX observations_pinned ON observations (position) WHERE pinned = 1 AND deleted_at IS NULL;
+    -- All that weighing a word needs of a row, in a tenth of the pages that the rows themselves take.
+    CREATE INDEX observations_in_brief ON observations (id, place, units, project_key, status, deleted_at);
     CREATE INDEX observations_foremost ON observations (pinned, importance, position) WHERE deleted_at IS NULL;
     CREATE INDEX observations_foremost_of_project ON observations (project_key, pinned, importance, position)
         WHERE deleted_at IS NULL;

@@ -2,7 +2,7 @@
 
 Models split texts into nearly the same words, and most words are one token of o200k. So a table of what each
 of these tokens costs elsewhere, measured once, prices a text to within a few per cent whatever its language;
-counts of letters and digits alone, fitted as well as can be, miss by three times as much. Prices add up
+counts of letters and digits alone, fitted as well as can be, miss by several times as much. Prices add up
 wherever o200k counts add up. `tools/fit_profiles.py` makes the tables.
 """
 

@@ -99,7 +99,19 @@ def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_fo
 
     if isinstance(outcome, Document):
         return fit_document(outcome, budget, layout, stash)
-    return fit(outcome, budget, level, layout, stash)
+    reply = fit(outcome, budget, level, layout, stash)
+    if outcome.extend and outcome.rest and len(reply.names) == len(outcome.blocks):
+        return _fitted(_extended(outcome), budget, level, layout, key_for)
+    return reply
+
+
+def _extended(result: Result) -> Result:
+    """The result with twice as much of it rendered: a reply that shows all of it may have room for more."""
+    blocks, rest = list(result.blocks), result.rest
+    while rest and result.extend and len(blocks) < 2 * len(result.blocks):
+        further, rest = result.extend(rest)
+        blocks += further
+    return replace(result, blocks=blocks, rest=rest)
 
 
 def _message(done: Done, budget: Budget, layout: Layout) -> Reply:

@@ -54,9 +54,14 @@ def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept f
         )  # fmt: skip
     blocks = [_thawed(*each) for each in held["blocks"]]
     rest = Rest(*held["rest"]) if held["rest"] else None
+
+    def extend(rest: Rest) -> tuple[list[Block], Rest | None]:
+        further, beyond = resuming(rest.resume)(app, rest)
+        return [_at_level(block, held["level"]) for block in further], beyond
+
     while rest and len(blocks) < ENOUGH:
-        further, rest = resuming(rest.resume)(app, rest)
-        blocks.extend(_at_level(block, held["level"]) for block in further)
+        further, rest = extend(rest)
+        blocks += further
     return Result(
         blocks=blocks,
         noun=held["noun"],
@@ -68,6 +73,7 @@ def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept f
         items_name=held["items_name"],
         rest=rest,
         already_shown=held["already_shown"],
+        extend=extend,
         brief=f"more({key}): {len(blocks)} {held['noun']}",
         on_sent=lambda _: app.log.use_key(key),
     )

@@ -65,15 +65,17 @@ def mem_context(
     limit: Limit = 20,
 ) -> Outcome:
     """What to know before starting: pinned rules, recent sessions, prompts and memories, with ids."""
-    context = recalling.context(app.memory, project=project, scope=scope, namespace=namespace, limit=limit)
-    shown = len(context.pinned) + len(context.observations)
+    with app.database.read():  # one snapshot for what is shown and what comes behind it
+        context = recalling.context(app.memory, project=project, scope=scope, namespace=namespace, limit=limit)
+        shown = len(context.pinned) + len(context.observations)
+        place = recalling.place_filters(project=project, scope=scope, namespace=namespace)
+        rest = searching.rest_of_context(app, context, place) if shown < context.total else None
     blocks = [
         *(observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned),
         *(session_block(each, section="## Sessions", worth=1.5, counted=False) for each in context.sessions),
         *(prompt_block(each, section="## Prompts") for each in context.prompts),
         *(observation_block(each, section="## Memories", worth=1.0) for each in context.observations),
     ]
-    rest = searching.rest_of_context(app, context, project, scope, namespace) if shown < context.total else None
     return Result(
         blocks=blocks,
         noun="observations",

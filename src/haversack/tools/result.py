@@ -54,7 +54,8 @@ class Rest:
 class Result:
     """A reading tool's answer, before it is fitted: blocks in rank order, out of `total` that match.
 
-    `already_shown` counts what earlier pages of the same result held. `lists_omitted` asks JSON replies to name
+    `already_shown` counts what earlier pages of the same result held, and `extend` gives what comes behind, for
+    replies that have room for more than was rendered. `lists_omitted` asks JSON replies to name
     what was left out, as far as there is room for it.
     """
 
@@ -71,6 +72,7 @@ class Result:
     lists_omitted: bool = False
     rest: Rest | None = None
     already_shown: int = 0
+    extend: "Callable[[Rest], tuple[list[Block], Rest | None]] | None" = None
     facts: Facts = NO_FACTS
     brief: Brief = ""
     on_sent: OnSent | None = None

@@ -1,5 +1,7 @@
 """Search results and recent lists as blocks, and how they go on beyond what was rendered."""
 
+from typing import Any
+
 from haversack.app import App
 from haversack.memory import finding, recalling
 from haversack.memory.finding import Found
@@ -13,6 +15,8 @@ from haversack.tools.views import found_block, observation_block, one_line
 from haversack.values import asdict
 
 PAGE = 50
+SNAPSHOT = 2_000
+"""How many ids of a list are kept for its further pages; those behind them follow as they stand when asked for."""
 TYPICAL_PRICE = 80
 """Tokens of an item at the standard level, when nothing has been rendered to go by."""
 
@@ -24,7 +28,8 @@ def result(app: App, found: Found, text: str, project: str, *, explain: bool) ->
     rest = None
     if left := found.total - len(blocks):
         state = {"text": text, "match": found.match, "filters": asdict(found.filters), "ids": found.others,
-                 "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else []}  # fmt: skip
+                 "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else [],
+                 "below": found.newest + 1}  # fmt: skip
         rest = Rest(left, left * _mean_price(app, blocks), "search", state)
     return Result(
         blocks=blocks,
@@ -70,29 +75,28 @@ def _mean_price(app: App, blocks: list[Block]) -> int:
 @resumes("search")
 def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
-    query = parse_query(state["text"])
-    ids, left = state["ids"][:PAGE], state["ids"][PAGE:]
-    taken = len(ids)
-    ranked = state["ranked"]
-    if len(ids) < PAGE and ranked:
+    ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
+    goes_on = bool(state["ids"])
+    if state["ranked"]:
+        # Behind the ranked matches come the others by age, as far as they were there when the search was made.
+        seen = {*state["ranked"], *ids}
+        wanted = PAGE - len(ids)
         chosen = _filters(state["filters"])
-        seen = set(ranked) | set(state.get("beyond", ())) | set(ids)
-        below = state.get("below", 2**62)
-        further = finding.matches_below(app.memory, state["match"], chosen, below, PAGE + len(seen))
-        fresh = [each for each in further if each not in seen][: PAGE - len(ids)]
-        taken += len(fresh)
-        state["below"] = fresh[-1] if fresh else 0
-        ids = [*ids, *fresh]
-    elif ranked:
-        state["ranked"] = [*ranked, *ids]
-    state["ids"] = left
-    if ranked:
-        state["ranked"] = sorted({*state["ranked"], *ids})
+        further = finding.matches_below(app.memory, state["match"], chosen, state["below"], wanted + len(seen) + 1)
+        fresh = [each for each in further if each not in seen]
+        goes_on = goes_on or len(fresh) > wanted
+        ids = [*ids, *fresh[:wanted]]
+        state["below"] = ids[-1] if fresh and wanted else state["below"]
+        state["ranked"] = sorted({*seen, *ids})
+    query = parse_query(state["text"])
     blocks = [found_block(each, query) for each in finding.by_ids(app.memory, ids)]
-    remaining = rest.items - taken
-    if remaining <= 0 or not taken:
-        return blocks, None
-    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)
+    return blocks, _further(rest, len(ids), state) if goes_on else None
+
+
+def _further(rest: Rest, taken: int, state: dict[str, Any]) -> Rest:
+    """What remains after some were taken; others may have written meanwhile, so its size is what was known."""
+    remaining = max(1, rest.items - taken)
+    return Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)
 
 
 def _filters(held: dict[str, object]) -> Filters:
@@ -100,48 +104,37 @@ def _filters(held: dict[str, object]) -> Filters:
     return Filters(**values)  # type: ignore[arg-type]
 
 
-def rest_of_context(app: App, context: Context, project: str, scope: str, namespace: str | None) -> Rest:
+def rest_of_context(app: App, context: Context, filters: Filters) -> Rest:
     """The observations older than those a context holds."""
     shown = [*context.pinned, *context.observations]
     oldest = min((each.position for each in context.observations), default=2**62)
-    state = {
-        "project": project,
-        "scope": scope,
-        "namespace": namespace,
-        "before": oldest,
-        "seen": [each.id for each in context.pinned],
-    }
     left = context.total - len(shown)
-    return Rest(left, left * TYPICAL_PRICE, "context", state)
+    state = {**_behind(app, filters, oldest), "seen": [each.id for each in context.pinned], "section": "## Memories"}
+    return Rest(left, left * TYPICAL_PRICE, "list", state)
 
 
-@resumes("context")
-def _more_context(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
-    state = dict(rest.state)
-    filters = recalling.place_filters(project=state["project"], scope=state["scope"], namespace=state["namespace"])
-    older = recalling.recent(app.memory, filters, PAGE, before=state["before"])
-    blocks = [observation_block(each, section="## Memories") for each in older if each.id not in state["seen"]]
-    remaining = rest.items - len(blocks)
-    if remaining <= 0 or not older:
-        return blocks, None
-    state["before"] = older[-1].position
-    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)
-
-
-def rest_of_list(filters: Filters, shown: list[Observation], total: int) -> Rest:
+def rest_of_list(app: App, filters: Filters, shown: list[Observation], total: int) -> Rest:
     """The observations older than those a list holds."""
     left = total - len(shown)
-    state = {"filters": asdict(filters), "before": shown[-1].position}
+    state = {**_behind(app, filters, shown[-1].position), "seen": [], "section": ""}
     return Rest(left, left * TYPICAL_PRICE // 4, "list", state)
+
+
+def _behind(app: App, filters: Filters, before: int) -> dict[str, object]:
+    """What follows a position, by id: a position changes when a topic gets a new text, an id never does."""
+    ids, before = recalling.behind(app.memory, filters, before, SNAPSHOT)
+    return {"filters": asdict(filters), "ids": ids, "before": before}
 
 
 @resumes("list")
 def _more_of_list(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
-    older = recalling.recent(app.memory, _filters(state["filters"]), PAGE, before=state["before"])
-    blocks = [observation_block(each) for each in older]
-    remaining = rest.items - len(blocks)
-    if remaining <= 0 or not older:
-        return blocks, None
-    state["before"] = older[-1].position
-    return blocks, Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)
+    if not state["ids"]:
+        state["ids"], state["before"] = recalling.behind(
+            app.memory, _filters(state["filters"]), state["before"], SNAPSHOT
+        )
+    ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
+    new = [each for each in ids if each not in state["seen"]]
+    blocks = [observation_block(each, section=state["section"]) for each in finding.by_ids(app.memory, new)]
+    goes_on = state["ids"] or recalling.behind(app.memory, _filters(state["filters"]), state["before"], 1)[0]
+    return blocks, _further(rest, len(new), state) if goes_on else None

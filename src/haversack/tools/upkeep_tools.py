@@ -142,15 +142,17 @@ def list_observations(
         app.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
         status=status, since=since, until=until,
     )  # fmt: skip
-    found = recalling.recent(app.memory, chosen, limit)
-    total = recalling.count_observations(app.memory, chosen)
+    with app.database.read():  # one snapshot for the list, its total and what comes behind it
+        found = recalling.recent(app.memory, chosen, limit)
+        total = recalling.count_observations(app.memory, chosen)
+        rest = rest_of_list(app, chosen, found, total) if len(found) < total else None
     return Result(
         blocks=[observation_block(each) for each in found],
         noun="observations",
         total=total,
         empty="Nothing matches.",
         limit_hint="Increase limit or use mem_get_observation #ID for details.",
-        rest=rest_of_list(chosen, found, total) if len(found) < total else None,
+        rest=rest,
         brief=f"{len(found)} of {total} observations",
     )
 

@@ -1,0 +1,264 @@
+"""`fitcheck`: does an MCP server keep to the token budgets it is given, and can what it leaves out be reached?"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from haversack.cli import terminal
+from haversack.cli.fit_arguments import Inventor, budget_parameter, shown
+from haversack.cli.stdio_client import Answer, Refused, StdioClient, own_server
+from haversack.errors import NotFound
+from haversack.patterns import pattern
+from haversack.tokens import Profile, profile_named
+
+BUDGETS = (64, 80, 100, 150, 200, 256, 300, 500, 800, 1_500, 3_000, 8_000)
+PLENTY = 1_000_000
+PAGES = 2_000
+"""A chain of pages that is longer than this is taken for one that never ends."""
+FAULTS = ("over budget", "cut characters", "open fence", "no totals", "out of reach", "lost items")
+COLUMNS = {"over budget": "over", "cut characters": "cut", "open fence": "fence", "no totals": "totals",
+           "out of reach": "reach", "lost items": "lost"}  # fmt: skip
+
+_READS = pattern(r"(get|list|search|find|read|query|fetch|recall|context|timeline|show|status|history|log|diff|blame)")
+_CHANGES = pattern(
+    r"(delete|remove|write|save|update|set|create|add|reset|edit|move|put|post|send|run|exec|start|end|open|close)"
+)
+_KEY = pattern(r'\bmore\(\\?"([\w-]{2,40})\\?"\)|"more":\s*\{"key":\s*"([\w-]{2,40})"')
+_TOTALS = pattern(r'\d[\d,]* of \d[\d,]*|"total[a-z_]*":\s*\d')
+_FENCE = pattern(r"^ {0,3}(`{3,}|~{3,})", 8)  # re.MULTILINE
+_ITEM = pattern(r'^#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)
+
+
+class Record:
+    """What was seen of one tool."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.replies = self.refused = self.pages = 0
+        self.worst = {"o200k": 0.0, "bytes4": 0.0}
+        self.faults = dict.fromkeys(FAULTS, 0)
+        self.examples: dict[str, str] = {}
+
+    @property
+    def violations(self) -> int:
+        return sum(self.faults.values())
+
+    def blame(self, fault: str, example: str) -> None:
+        self.faults[fault] += 1
+        self.examples.setdefault(fault, example)
+
+    def facts(self) -> dict[str, object]:
+        return {
+            "tool": self.name, "replies": self.replies, "refused": self.refused, "pages": self.pages,
+            "got_over_asked": {name: round(ratio, 3) for name, ratio in self.worst.items()},
+            "faults": self.faults, "examples": self.examples,
+        }  # fmt: skip
+
+
+class Check:
+    """One server under examination."""
+
+    def __init__(self, client: StdioClient, *, profile: str, seed: int) -> None:
+        self.client = client
+        self.profile = profile
+        self.counters: dict[str, Profile] = {name: profile_named(name) for name in ("o200k", "bytes4", profile)}
+        self.random = Random(seed)
+        self.inventor = Inventor(self.random)
+        self.tools = client.list_tools()
+        self.pager = next((tool for tool in self.tools if tool["name"] == "more"), None)
+        self.records = {tool["name"]: Record(tool["name"]) for tool in self.tools if is_checked(tool)}
+        self.unbudgeted = [each["name"] for each in self.tools if is_reading(each) and not budget_parameter(each)]
+
+    @property
+    def replies(self) -> int:
+        return sum(record.replies for record in self.records.values())
+
+    def run(self, replies: int) -> None:
+        """Call every tool in turn until there were so many replies, or none comes any more."""
+        checked = [tool for tool in self.tools if tool["name"] in self.records and tool is not self.pager]
+        barren = 0
+        while self.replies < replies and barren < 30:
+            before = self.replies
+            for tool in checked:
+                if self.replies < replies:
+                    self._try(tool)
+            barren = 0 if self.replies > before else barren + 1
+
+    def _try(self, tool: Mapping[str, Any]) -> None:
+        record, parameter = self.records[tool["name"]], budget_parameter(tool)
+        arguments = self.inventor.arguments(tool, parameter)
+        whole = self._call(record, tool["name"], {**arguments, parameter: PLENTY})
+        if whole is None:
+            return
+        self.inventor.learn(whole.text)
+        for budget in self.random.sample(BUDGETS, 3):
+            asked = {**arguments, parameter: budget}
+            reply = self._call(record, tool["name"], asked)
+            if reply is not None:
+                self._examine(record, reply, whole, asked, budget)
+
+    def _call(self, record: Record, name: str, arguments: Mapping[str, Any]) -> Answer | None:
+        """A reply; None when the server would not answer that."""
+        try:
+            answer = self.client.call(name, arguments)
+        except Refused:
+            record.refused += 1
+            return None
+        if answer.is_error:
+            record.refused += 1
+            return None
+        record.replies += 1
+        return answer
+
+    def _examine(self, record: Record, reply: Answer, whole: Answer, asked: Mapping[str, Any], budget: int) -> None:
+        example = f"{record.name}({shown(asked)})"
+        self._examine_text(record, reply, example, budget)
+        key = key_in(reply.text)
+        is_cut = bool(key) or self._cost(reply.text) + 40 < self._cost(whole.text)
+        if not is_cut:
+            return
+        if not _TOTALS.search(reply.text):
+            record.blame("no totals", example)
+        if not key or self.pager is None:
+            record.blame("out of reach", example)
+            return
+        seen = items_in(reply.text)
+        for page in self._pages(record, key, budget, example):
+            seen |= items_in(page.text)
+        if missing := items_in(whole.text) - seen:
+            record.blame("lost items", f"{example}: {sorted(missing)[:5]}")
+
+    def _pages(self, record: Record, key: str, budget: int, example: str) -> Iterator[Answer]:
+        """The rest of a reply, page by page, to its end."""
+        assert self.pager is not None
+        parameter = budget_parameter(self.pager)
+        followed: set[str] = set()
+        while key:
+            followed.add(key)
+            page = self._call(record, "more", {"key": key, **({parameter: budget} if parameter else {})})
+            if page is None or len(followed) > PAGES:
+                record.blame("out of reach", f"{example}: more({key!r})")
+                return
+            record.pages += 1
+            self._examine_text(record, page, f"{example}: more({key!r})", budget)
+            yield page
+            key = key_in(page.text)
+            if key in followed:
+                record.blame("out of reach", f"{example}: more({key!r}) leads back to itself")
+                return
+
+    def _examine_text(self, record: Record, reply: Answer, example: str, budget: int) -> None:
+        for name in record.worst:
+            record.worst[name] = max(record.worst[name], self.counters[name].count(reply.text) / budget)
+        cost = self._cost(reply.text)
+        if cost > budget:
+            record.blame("over budget", f"{example}: {cost} tokens")
+        if "\ufffd" in reply.text or not is_utf8(reply.line):
+            record.blame("cut characters", example)
+        if not reply.text.startswith("{") and has_open_fence(reply.text):
+            record.blame("open fence", example)
+
+    def _cost(self, text: str) -> int:
+        return self.counters[self.profile].count(text)
+
+
+def is_reading(tool: Mapping[str, Any]) -> bool:
+    """Whether a tool only reads, by its own word or, where it has none, by its name."""
+    hints = tool.get("annotations") or {}
+    if "readOnlyHint" in hints:
+        return bool(hints["readOnlyHint"])
+    name = tool["name"].lower()
+    return not hints.get("destructiveHint") and bool(_READS.search(name)) and not _CHANGES.search(name)
+
+
+def is_checked(tool: Mapping[str, Any]) -> bool:
+    return is_reading(tool) and bool(budget_parameter(tool)) and tool["name"] != "more"
+
+
+def key_in(text: str) -> str:
+    """The key of what a reply left out; only the end of a reply is trusted to be the server's own words."""
+    found = _KEY.findall(text[-600:])
+    return next((part for part in found[-1] if part), "") if found else ""
+
+
+def items_in(text: str) -> set[str]:
+    """The ids of the items a reply lists."""
+    return {first or second for first, second in _ITEM.findall(text)}
+
+
+def has_open_fence(text: str) -> bool:
+    """Whether a code fence is opened and not closed."""
+    fence = ""
+    for found in _FENCE.finditer(text):
+        marks = found.group(1)
+        if not fence:
+            fence = marks
+        elif marks[0] == fence[0] and len(marks) >= len(fence):
+            fence = ""
+    return bool(fence)
+
+
+def is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def run(command: Sequence[str], *, replies: int, profile: str, seed: int, as_json: bool) -> int:
+    """Examine a server, or this program's own on a made-up store when no command is given; 0 without violations."""
+    if command:
+        return _examined(StdioClient(command), replies, profile, seed, as_json=as_json)
+    from haversack.cli import fit_sample
+
+    with tempfile.TemporaryDirectory() as home:
+        fit_sample.fill(home)
+        own = (sys.executable, "-m", "haversack", "serve", "--tools", "memory,budget")
+        client = StdioClient(own, environment=own_server(home), folder=home)
+        return _examined(client, replies, profile, seed, as_json=as_json)
+
+
+def _examined(client: StdioClient, replies: int, profile: str, seed: int, *, as_json: bool) -> int:
+    try:
+        told = client.shake_hands()
+        check = Check(client, profile=profile, seed=seed)
+        if not check.records:
+            raise NotFound(
+                "the server has no reading tool with a token budget",
+                hint=f"budgets are looked for under the usual names; {len(check.unbudgeted)} reading tools have none",
+            )
+        check.run(replies)
+    finally:
+        client.kill()
+    violations = sum(record.violations for record in check.records.values())
+    if as_json:
+        facts = {
+            "server": (told.get("serverInfo") or {}).get("name", ""), "profile": profile, "replies": check.replies,
+            "violations": violations, "tools": [record.facts() for record in check.records.values()],
+            "without_budget": check.unbudgeted,
+        }  # fmt: skip
+        terminal.show(json.dumps(facts, ensure_ascii=False, indent=1))
+    else:
+        terminal.show(report(check, violations))
+    return 1 if violations else 0
+
+
+def report(check: Check, violations: int) -> str:
+    """The examination as a table, with an example of each fault."""
+    width = max(len(name) for name in check.records) + 2
+    head = f"{'tool':<{width}}{'replies':>8}{'refused':>9}{'pages':>7}{'o200k':>8}{'bytes4':>8}"
+    lines = [head + "".join(f"{COLUMNS[fault]:>8}" for fault in FAULTS)]
+    for record in check.records.values():
+        line = f"{record.name:<{width}}{record.replies:>8}{record.refused:>9}{record.pages:>7}"
+        line += "".join(f"{ratio:>7.0%} " for ratio in record.worst.values())
+        lines.append(line + "".join(f"{record.faults[fault]:>8}" for fault in FAULTS))
+    for record in check.records.values():
+        lines += [f"{fault}: {example}" for fault, example in record.examples.items()]
+    if check.unbudgeted:
+        lines.append(f"without a budget: {', '.join(check.unbudgeted)}")
+    lines.append(f"{check.replies:,} replies, {violations} violations (counted with {check.profile})")
+    return "\n".join(lines)
