@@ -12,9 +12,11 @@ from haversack.store.database import Database
 from haversack.tokens import Profile, profile_named
 
 if TYPE_CHECKING:
+    from haversack.memory.meaning import Background
     from haversack.worklog.ledger import Ledger
     from haversack.worklog.log import WorkLog
     from haversack.worklog.stash import Stash
+    from haversack.workspace.root import Workspace
 
 
 class App:
@@ -45,7 +47,18 @@ class App:
 
     @cached_property
     def memory(self) -> Memory:
-        return Memory(self.database, self.config.memory, self.directory, self.now)
+        return Memory(self.database, self.config.memory, self.directory, self.now, self._saved)
+
+    def _saved(self, identifier: int) -> None:
+        # A single command is over before a model is loaded; what it saves gets its vector from `reembed`.
+        if self._own_account and self.config.memory.semantic != "off":
+            self.background.note(identifier)
+
+    @cached_property
+    def background(self) -> "Background":
+        from haversack.memory.meaning import Background
+
+        return Background(self.memory)
 
     @cached_property
     def stash(self) -> "Stash":
@@ -74,10 +87,18 @@ class App:
         return self._account
 
     @cached_property
+    def workspace(self) -> "Workspace":
+        from haversack.workspace.root import open_workspace
+
+        return open_workspace(self.config.workspace, self.directory)
+
+    @cached_property
     def profile(self) -> Profile:
         return profile_named(self.config.tokens.profile)
 
     def close(self) -> None:
         """Close what was opened."""
+        if "background" in self.__dict__:
+            self.background.close()
         if "database" in self.__dict__:
             self.database.close()

@@ -30,6 +30,7 @@ class MemorySettings:
     redact: bool = True
     max_content: int = 200_000
     duplicate_minutes: int = 15
+    semantic: str = "auto"
 
 
 @record

@@ -166,3 +166,21 @@ def test_nothing_is_written_after_the_stream_broke() -> None:
     output.write("two")
     assert output.closed
     output.write("three")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_fails_is_replaced() -> None:
+    pool = Pool(1, capacity=10)
+    done = threading.Event()
+    failing = threading.Event()
+
+    def fail() -> None:
+        failing.set()
+        raise RuntimeError("unforeseen")
+
+    pool.submit(fail)
+    assert failing.wait(timeout=30)
+    while pool._threads:
+        pool._threads[0].join(timeout=30)
+    pool.submit(done.set)
+    assert done.wait(timeout=30)

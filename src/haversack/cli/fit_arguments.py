@@ -42,9 +42,11 @@ class Inventor:
         """Arguments that the tool's schema allows, without the parameter to `skip`."""
         schema = tool.get("inputSchema") or {}
         required = set(schema.get("required") or ())
+        # Words taken at random suit few options, so every other call does without them.
+        chance = self._random.choice((0.0, 0.25))
         made: dict[str, Any] = {}
         for name, described in (schema.get("properties") or {}).items():
-            if name != skip and (name in required or self._random.random() < 0.3):
+            if name != skip and (name in required or self._random.random() < chance):
                 made[name] = self._value(name, described if isinstance(described, dict) else {})
         return made
 

@@ -1,5 +1,7 @@
 """A store for `fitcheck` to try this program's own server on: many scripts, code, giants, long sessions."""
 
+import os
+import subprocess
 from random import Random
 
 from haversack.app import App
@@ -41,3 +43,22 @@ def fill(home: str, *, memories: int = 90) -> None:
         call(app, "mem_save_prompt", {"content": f"{random.choice(_SENTENCES)} {number}", "project": "thesis"})
         call(app, "mem_update", {"id": number + 1, "content": random.choice(_SENTENCES) * 20 + f" {number}"})
     app.close()
+
+
+def write_files(folder: str) -> None:
+    """Put files of many scripts into a folder, under version control where git is installed."""
+    random = Random(8)
+    for number in range(40):
+        path = os.path.join(folder, random.choice(("src", "docs")), f"file{number}.{random.choice(('py', 'md'))}")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            for _ in range(random.choice((1, 10, 300))):
+                file.write(random.choice(_SENTENCES) + "\n")
+    identity = ("-c", "user.name=sample", "-c", "user.email=sample@example.org")
+    for step in (("init", "--quiet"), ("add", "--all"), (*identity, "commit", "--quiet", "-m", "a first commit")):
+        try:
+            subprocess.run(["git", *step], cwd=folder, capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            return
+    with open(os.path.join(folder, "docs", "changed.md"), "w", encoding="utf-8") as file:
+        file.write("\n".join(_SENTENCES))

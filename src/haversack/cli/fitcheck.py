@@ -28,7 +28,7 @@ _CHANGES = pattern(
 )
 _KEY = pattern(r'\bmore\(\\?"([\w-]{2,40})\\?"\)|"more":\s*\{"key":\s*"([\w-]{2,40})"')
 _TOTALS = pattern(r'\d[\d,]* of \d[\d,]*|"total[a-z_]*":\s*\d')
-_FENCE = pattern(r"^ {0,3}(`{3,}|~{3,})", 8)  # re.MULTILINE
+_FENCE = pattern(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})", 8)  # re.MULTILINE
 _ITEM = pattern(r'^#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)
 
 
@@ -77,15 +77,17 @@ class Check:
         return sum(record.replies for record in self.records.values())
 
     def run(self, replies: int) -> None:
-        """Call every tool in turn until there were so many replies, or none comes any more."""
+        """Call the tool that was heard of least, until there were so many replies or none comes any more."""
         checked = [tool for tool in self.tools if tool["name"] in self.records and tool is not self.pager]
         barren = 0
-        while self.replies < replies and barren < 30:
+        while self.replies < replies and barren < 10 * len(checked):
             before = self.replies
-            for tool in checked:
-                if self.replies < replies:
-                    self._try(tool)
+            self._try(min(checked, key=self._heard))
             barren = 0 if self.replies > before else barren + 1
+
+    def _heard(self, tool: Mapping[str, Any]) -> int:
+        record = self.records[tool["name"]]
+        return record.replies + 4 * record.refused
 
     def _try(self, tool: Mapping[str, Any]) -> None:
         record, parameter = self.records[tool["name"]], budget_parameter(tool)
@@ -147,8 +149,11 @@ class Check:
             yield page
             key = key_in(page.text)
             if key in followed:
-                record.blame("out of reach", f"{example}: more({key!r}) leads back to itself")
-                return
+                # Nothing fitted: an item is shown whole or not at all, so that it takes a larger budget.
+                budget *= 2
+                if not parameter or budget > PLENTY:
+                    record.blame("out of reach", f"{example}: more({key!r}) leads back to itself")
+                    return
 
     def _examine_text(self, record: Record, reply: Answer, example: str, budget: int) -> None:
         for name in record.worst:
@@ -215,10 +220,11 @@ def run(command: Sequence[str], *, replies: int, profile: str, seed: int, as_jso
         return _examined(StdioClient(command), replies, profile, seed, as_json=as_json)
     from haversack.cli import fit_sample
 
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
         fit_sample.fill(home)
-        own = (sys.executable, "-m", "haversack", "serve", "--tools", "memory,budget")
-        client = StdioClient(own, environment=own_server(home), folder=home)
+        fit_sample.write_files(workspace)
+        own = (sys.executable, "-m", "haversack", "serve", "--tools", "all")
+        client = StdioClient(own, environment=own_server(home), folder=workspace)
         return _examined(client, replies, profile, seed, as_json=as_json)
 
 

@@ -51,23 +51,24 @@ class Offer:
 
     def has_changed(self) -> bool:
         """Whether the list of tools reads differently from when the client was last given it."""
-        return self.changes and self._listed is not None and self._listed != self._definitions()
+        with suppress(HaversackError):
+            return self.changes and self._listed is not None and self._listed != self._definitions()
+        return False
 
     def measure(self) -> None:
         """Enter what the client was told of this server, once, as part of its system prompt."""
         if self._measured or self._listed is None:
             return
         self._measured = True
+        # The call itself has reported what is wrong with the store or the account.
         with suppress(HaversackError):
-            if self._app.account:
-                self._app.ledger.measure_system(self._app.account, self._cost(self._listed))
+            if not self._app.account:
+                return
+            from json import dumps
 
-    def _cost(self, listed: list[Json]) -> int:
-        """The tokens of a list of tools and of the instructions."""
-        import json
-
-        told = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
-        return self._app.profile.count(told) + self._app.profile.count(self.instructions)
+            told = dumps(self._listed, ensure_ascii=False, separators=(",", ":"))
+            tokens = self._app.profile.count(told) + self._app.profile.count(self.instructions)
+            self._app.ledger.measure_system(self._app.account, tokens)
 
     @property
     def instructions(self) -> str:

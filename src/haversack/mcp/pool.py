@@ -47,20 +47,29 @@ class Pool:
         with self._work:
             self._closing = True
             self._work.notify_all()
+            threads = list(self._threads)
         deadline = time.monotonic() + seconds
-        for thread in self._threads:
+        for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        return not any(thread.is_alive() for thread in self._threads)
+        return not any(thread.is_alive() for thread in threads)
 
     def _run(self) -> None:
-        while True:
+        try:
+            while (work := self._next()) is not None:
+                work()
+        finally:
+            # Should work fail in a way nobody foresaw, another thread may take this one's place.
             with self._work:
-                while not self._waiting:
-                    if self._closing:
-                        return
-                    self._idle += 1
-                    self._work.wait()
-                    self._idle -= 1
-                work = self._waiting.popleft()
-                self._room.notify()
-            work()
+                self._threads.remove(threading.current_thread())
+
+    def _next(self) -> Work | None:
+        """The next piece of work, as soon as there is one; nothing when there will be none."""
+        with self._work:
+            while not self._waiting:
+                if self._closing:
+                    return None
+                self._idle += 1
+                self._work.wait()
+                self._idle -= 1
+            self._room.notify()
+            return self._waiting.popleft()

@@ -74,7 +74,9 @@ def update(memory: Memory, identifier: int, changes: Changes) -> Updated:
         if tags is not None:
             observations.retag(tx, identifier, draft.tags)
         indexing.index(tx, identifier)
-        return Updated(get(tx, identifier), changed, revision, redactions, restored)
+        updated = Updated(get(tx, identifier), changed, revision, redactions, restored)
+    memory.saved(identifier)
+    return updated
 
 
 def _restore(tx: Writer, memory: Memory, identifier: int) -> bool:

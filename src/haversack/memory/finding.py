@@ -91,7 +91,7 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     strict = mode == "all" or any(term.required for term in query.terms)
     with memory.database.read() as tx:
         ranked, companions = (_by_whole_query if strict else _by_words)(
-            tx, query, text, match, chosen, limit, memory.now()
+            tx, memory, query, text, match, chosen, limit
         )
         total = index.count_search_results(tx, match, chosen) + companions
         elsewhere: list[tuple[str, int]] = []
@@ -105,7 +105,7 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
 
 
 def _by_words(
-    tx: Reader, query: Query, text: str, match: str, chosen: Filters, limit: int, now: int
+    tx: Reader, memory: Memory, query: Query, text: str, match: str, chosen: Filters, limit: int
 ) -> tuple[list[Scored], int]:
     """Candidates word by word, with what neighbours and sessions add; also how many match only by their neighbours."""
     census = postings.census(tx)
@@ -122,7 +122,7 @@ def _by_words(
     companions = {row.id for row in rows if row.place not in matching}
     if companions and not is_complete:
         companions -= postings.matching_among(tx, match, companions)
-    return ranking.rank(rows, relevance, _asked(text), talks, _degrees(tx, rows), now=now), len(companions)
+    return ranking.rank(rows, relevance, _asked(text), talks, _degrees(tx, rows), now=memory.now()), len(companions)
 
 
 def _gather(tx: Reader, query: Query, chosen: Filters, census: Census) -> tuple[list[Postings], bool]:
@@ -179,13 +179,13 @@ def _markable(chosen: Filters) -> Filters:
 
 
 def _by_whole_query(
-    tx: Reader, query: Query, text: str, match: str, chosen: Filters, limit: int, now: int
+    tx: Reader, memory: Memory, query: Query, text: str, match: str, chosen: Filters, limit: int
 ) -> tuple[list[Scored], int]:
     """Candidates that fulfil every condition of the query, by BM25; none of them is a mere neighbour."""
     scored = index.search(tx, match, chosen, WEIGHTS, max(RANKED, limit))
     relevance = {place: score for _, place, score in scored}
     rows = postings.placed(tx, relevance, chosen)
-    return ranking.rank(rows, relevance, _asked(text), frozenset(), _degrees(tx, rows), now=now), 0
+    return ranking.rank(rows, relevance, _asked(text), frozenset(), _degrees(tx, rows), now=memory.now()), 0
 
 
 def _asked(text: str) -> Asked:

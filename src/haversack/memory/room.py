@@ -13,14 +13,19 @@ def microseconds_now() -> int:
     return time.time_ns() // 1000
 
 
+def _unheard(identifier: int) -> None:
+    """Nobody waits to hear what was saved."""
+
+
 @record
 class Memory:
-    """The memory of one store, as seen from one directory."""
+    """The memory of one store, as seen from one directory; `saved` is told the id of what has a new text."""
 
     database: Database
     settings: MemorySettings
     directory: str
     now: Callable[[], int] = microseconds_now
+    saved: Callable[[int], None] = _unheard
 
     def project(self, given: str = "") -> str:
         """The project a call is about: the one given, the one set, or the one the directory belongs to."""

@@ -85,6 +85,8 @@ def save(memory: Memory, draft: Draft) -> Saved:
             for target in draft.relate_to
             if target != saved.id
         )
+    if saved.outcome != "duplicate":
+        memory.saved(saved.id)
     suggestion = "" if draft.topic_key else suggest_topic_key(draft.title, draft.content, draft.kind)
     return replace(saved, redactions=redactions, suggested_topic_key=suggestion, relation_ids=links)
 

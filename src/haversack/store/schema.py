@@ -151,6 +151,13 @@ MIGRATIONS: tuple[str, ...] = (
         content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
     );
 
+    CREATE TABLE vectors (
+        observation_id INTEGER PRIMARY KEY REFERENCES observations (id) ON DELETE CASCADE,
+        model TEXT NOT NULL,
+        content_hash TEXT NOT NULL,
+        vector BLOB NOT NULL
+    );
+
     CREATE TABLE stash (
         key TEXT PRIMARY KEY,
         digest BLOB NOT NULL,

@@ -11,9 +11,9 @@ from haversack.tools.fitting import Remainder, Reply, fit, fit_document
 from haversack.tools.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
 from haversack.tools.recording import Trail
 from haversack.tools.registry import find
-from haversack.tools.result import LEVELS, Document, Done, Outcome
+from haversack.tools.result import LEVELS, Document, Done, Outcome, Result
 from haversack.tools.validating import validate
-from haversack.values import record
+from haversack.values import record, replace
 
 if TYPE_CHECKING:
     from haversack.worklog.ledger import Standing
@@ -108,7 +108,7 @@ def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_fo
 def _extended(result: Result) -> Result:
     """The result with twice as much of it rendered: a reply that shows all of it may have room for more."""
     blocks, rest = list(result.blocks), result.rest
-    while rest and result.extend and len(blocks) < 2 * len(result.blocks):
+    while rest and result.extend and len(blocks) <= 2 * len(result.blocks):
         further, rest = result.extend(rest)
         blocks += further
     return replace(result, blocks=blocks, rest=rest)

@@ -12,6 +12,7 @@ from haversack.packs import building, gathering
 from haversack.store.records import Observation
 from haversack.tools.declaring import Range, tool
 from haversack.tools.parameters import NamespaceFilter, ProjectFilter
+from haversack.tools.quoting import excerpt, passage
 from haversack.tools.result import Block, Facts, Outcome, Result
 from haversack.tools.views import SNIPPET_WIDTH, one_line
 from haversack.values import replace
@@ -79,8 +80,10 @@ def _block(observation: Observation, worth: float) -> Block:
         if level == "summary":
             return short
         if level == "standard":
-            return f"{short}\n{one_line(observation.content, SNIPPET_WIDTH)}"
-        return building.entry(observation)
+            return f"{short}\n{excerpt(one_line(observation.content, SNIPPET_WIDTH))}"
+        # A pack is pasted elsewhere, where a memory must not pass for several.
+        title = " ".join(observation.title.split())
+        return building.entry(replace(observation, title=title, content=passage(observation.content)))
 
     def facts(level: str) -> Facts:
         shown: dict[str, object] = {"id": observation.id, "kind": observation.kind, "title": observation.title}

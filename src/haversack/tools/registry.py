@@ -25,6 +25,16 @@ HOMES: dict[str, tuple[str, ...]] = {
         "list_sessions",
     ),
     "pack_tools": ("context_pack",),
+    "workspace_tools": (
+        "project_files",
+        "search_content",
+        "read_file",
+        "file_info",
+        "vcs_status",
+        "vcs_diff",
+        "vcs_log",
+        "vcs_blame",
+    ),
     "sdd_project_tools": (
         "sdd_init_project",
         "sdd_create_proposal",

@@ -6,6 +6,7 @@ from haversack.memory import times
 from haversack.memory.queries import Query
 from haversack.memory.snippets import snippet
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
+from haversack.tools.quoting import excerpt, passage
 from haversack.tools.result import Block, Facts
 from haversack.values import replace
 
@@ -44,7 +45,7 @@ def observation_block(
 ) -> Block:
     """An observation as an item of a list."""
 
-    def excerpt() -> str:
+    def part() -> str:
         if query is not None:
             return snippet(observation.content, query, width=SNIPPET_WIDTH)
         return one_line(observation.content, SNIPPET_WIDTH)
@@ -54,8 +55,8 @@ def observation_block(
         if level == "summary":
             return head
         if level == "standard":
-            return f"{head}\n  {excerpt()}"
-        return f"{head}\n{details(observation)}\n\n{observation.content.rstrip()}"
+            return f"{head}\n  {excerpt(part())}"
+        return f"{head}\n{details(observation)}\n\n{passage(observation.content)}"
 
     def facts(level: str) -> Facts:
         shown: dict[str, object] = {
@@ -65,7 +66,7 @@ def observation_block(
             "date": times.date(observation.updated_at),
         }
         if level == "standard":
-            shown["snippet"] = excerpt()
+            shown["snippet"] = part()
         if level == "full":
             shown |= observation_facts(observation)
         return shown | dict(extra or {})
@@ -89,7 +90,7 @@ def found_block(
             return noted
         if level == "standard":
             return f"{noted}: {snippet(observation.content, query, width=SNIPPET_WIDTH)}"
-        return f"{noted}\n{details(observation)}\n\n{observation.content.rstrip()}"
+        return f"{noted}\n{details(observation)}\n\n{passage(observation.content)}"
 
     return replace(listed, text=text, section=f"[{times.date(observation.updated_at)}]", worth=worth)
 
@@ -142,12 +143,12 @@ def whole_observation(observation: Observation, relations: list[Relation], title
     if observation.duplicate_count:
         state.append(f"seen {observation.duplicate_count + 1} times")
     lines = [
-        f"#{observation.id} [{observation.kind}] {observation.title}",
+        f"#{observation.id} [{observation.kind}] {' '.join(observation.title.split())}",
         details(observation),
         " | ".join(place),
         " | ".join(state) + f" | created {times.minute(observation.created_at)}",
         "",
-        observation.content.rstrip("\n"),
+        passage(observation.content),
     ]
     if relations:
         lines += ["", "Relations:"]
@@ -186,8 +187,9 @@ def session_block(session: Session, *, section: str = "", worth: float = 1.0, co
         head = f"- session {one_line(session.id, 80)} ({session.project or 'no project'}, {span})"
         if level == "summary" or not session.summary:
             return head
-        body = one_line(session.summary, SNIPPET_WIDTH) if level == "standard" else session.summary.rstrip()
-        return f"{head}\n  {body}"
+        if level == "standard":
+            return f"{head}\n  {excerpt(one_line(session.summary, SNIPPET_WIDTH))}"
+        return f"{head}\n  {passage(session.summary)}"
 
     def facts(level: str) -> Facts:
         shown: dict[str, object] = {
@@ -211,7 +213,10 @@ def prompt_block(prompt: Prompt, *, section: str = "", worth: float = 1.0) -> Bl
         return one_line(prompt.content, widths[level]) if level in widths else prompt.content.rstrip()
 
     def text(level: str) -> str:
-        return f"- prompt {prompt.id} ({times.date(prompt.created_at)}): {shown(level)}"
+        head = f"- prompt {prompt.id} ({times.date(prompt.created_at)}):"
+        if level == "full" and "\n" in prompt.content:
+            return f"{head}\n{passage(prompt.content)}"
+        return f"{head} {shown(level)}"
 
     def facts(level: str) -> Facts:
         return {"prompt": prompt.id, "date": times.date(prompt.created_at), "content": shown(level)}
@@ -230,7 +235,7 @@ def revision_block(revision: Revision, number: int) -> Block:
 
     def text(level: str) -> str:
         body = bodies[level]()
-        return f"{head}\n{body}" if level == "full" else f"{head}\n  {body}" if body else head
+        return f"{head}\n{passage(body)}" if level == "full" else f"{head}\n  {excerpt(body)}" if body else head
 
     def facts(level: str) -> Facts:
         shown: dict[str, object] = {

@@ -1,0 +1,285 @@
+"""The tools that look around: files, text search and git, under the same contract as everything else."""
+
+from base64 import b64decode, b64encode
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from haversack.app import App
+from haversack.tools.declaring import Range, resumes, tool
+from haversack.tools.result import Block, Document, Outcome, Rest, Result
+from haversack.tools.workspace_views import blocks, info_block, line_text, size
+from haversack.workspace import briefs
+from haversack.workspace.blaming import vcs_blame as blame
+from haversack.workspace.describing import file_info as describe
+from haversack.workspace.diffing import vcs_diff as diff
+from haversack.workspace.history import vcs_log as log
+from haversack.workspace.listing import project_files as list_files
+from haversack.workspace.reading import FileText
+from haversack.workspace.reading import read_file as read
+from haversack.workspace.resuming import resume
+from haversack.workspace.searching import search_content as search
+from haversack.workspace.secrecy import Withheld
+from haversack.workspace.snapshots import Snapshot
+from haversack.workspace.status import vcs_status as status
+
+PAGE = 100
+ADVICE = "Increase max_tokens for more."
+Path = Annotated[str, "File or folder, from the root"]
+Line = Annotated[int | None, Range(1, 10**9)]
+
+
+def _result(app: App, snapshot: Snapshot[Any], noun: str, brief: str, **more: Any) -> Result:
+    """The first items of a snapshot as blocks, with the others behind it."""
+    shown = blocks(snapshot.kind, snapshot.first(PAGE))
+    return Result(
+        blocks=shown,
+        noun=noun,
+        total=more.pop("total", snapshot.total),
+        advice=ADVICE,
+        rest=_rest(app, snapshot, shown),
+        extend=lambda rest: _resumed(app, rest),
+        brief=brief,
+        **more,
+    )
+
+
+def _rest(app: App, snapshot: Snapshot[Any], shown: list[Block]) -> Rest | None:
+    left = snapshot.total - len(shown)
+    if left <= 0:
+        return None
+    price = max(1, app.profile.count("\n".join(block.text("") for block in shown)) // len(shown))
+    key = app.stash.keep(b64encode(snapshot.data).decode("ascii"), snapshot.kind)
+    return Rest(left, left * price, "workspace", {"snapshot": key, "start": len(shown)})
+
+
+@resumes("workspace")
+def _resumed(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    text, _ = app.stash.fetch(rest.state["snapshot"])
+    snapshot = resume(b64decode(text))
+    start = rest.state["start"]
+    found = blocks(snapshot.kind, list(islice(snapshot.items(start), PAGE)))
+    left = rest.items - len(found)
+    if left <= 0:
+        return found, None
+    state = {**rest.state, "start": start + len(found)}
+    return found, Rest(left, rest.price * left // rest.items, rest.resume, state)
+
+
+def _notes(withheld: Withheld, *others: str) -> str:
+    """What a reader should know of what is not in the result, on one line."""
+    said = [each for each in others if each]
+    if withheld.count:
+        names = ", ".join(withheld.names[:3]) + (", ..." if withheld.count > 3 else "")
+        said.append(f"{withheld.count} withheld as likely secrets ({names})")
+    return f"({'; '.join(said)})" if said else ""
+
+
+@tool(group="workspace", title="Project files")
+def project_files(
+    app: App,
+    *,
+    path: Path = "",
+    pattern: Annotated[str, "Glob; * stays in a folder, ** crosses"] = "",
+    max_depth: Annotated[int | None, Range(1, 100)] = None,
+    include_hidden: bool = False,
+    sort: Literal["path", "size", "mtime"] = "path",
+) -> Outcome:
+    """List files with size and date; ignored ones are left out."""
+    found = list_files(
+        app.workspace, path=path, pattern=pattern, max_depth=max_depth, include_hidden=include_hidden, sort=sort
+    )
+    types = ", ".join(f"{name or 'no type'} ({count})" for name, count in found.types[:5])
+    notes = _notes(
+        found.withheld,
+        f"{found.hidden} hidden" if found.hidden else "",
+        f"{found.deeper} more if the pattern crossed folders with **" if found.deeper else "",
+        *found.notes,
+    )
+    heading = f"{found.files.total} files, {size(found.total_size)}. Types: {types}" if found.files.total else ""
+    return _result(
+        app,
+        found.files,
+        "files",
+        briefs.brief_files(found),
+        heading="\n".join(part for part in (heading, notes) if part),
+        empty="No file matches.",
+        facts={"types": dict(found.types[:10]), "size": found.total_size, "withheld": found.withheld.count},
+    )
+
+
+@tool(group="workspace", title="Search content")
+def search_content(
+    app: App,
+    *,
+    pattern: Annotated[str, "Text, or a regular expression with is_regex"],
+    is_regex: bool = False,
+    path: Path = "",
+    file_pattern: Annotated[str, "Glob of file names"] = "",
+    context_lines: Annotated[int, Range(0, 50)] = 2,
+    case_sensitive: bool = False,
+) -> Outcome:
+    """Find text in files, with lines around each match."""
+    found = search(
+        app.workspace,
+        pattern,
+        is_regex=is_regex,
+        path=path,
+        file_pattern=file_pattern,
+        context_lines=context_lines,
+        case_sensitive=case_sensitive,
+    )
+    total = found.matches.total
+    heading = f"{total} matches in {found.files} files" if total else ""
+    notes = _notes(found.withheld, *found.notes)
+    return _result(
+        app,
+        found.matches,
+        "matches",
+        briefs.brief_matches(found),
+        heading="\n".join(part for part in (heading, notes) if part),
+        empty="Nothing matches.",
+        facts={"files": found.files, "withheld": found.withheld.count},
+    )
+
+
+@tool(group="workspace", title="Read a file")
+def read_file(
+    app: App,
+    *,
+    path: Path,
+    start_line: Line = None,
+    end_line: Line = None,
+    start_column: Annotated[int, "Where in one long line to begin", Range(1, 10**9)] = 1,
+) -> Outcome:
+    """Read a file or a range of its lines, numbered."""
+    found = read(app.workspace, path, start_line=start_line, end_line=end_line, start_column=start_column)
+    return Document(
+        _numbered(found),
+        name=found.path,
+        facts={
+            "path": found.path,
+            "kind": found.kind,
+            "size": found.size,
+            "lines": found.total_lines,
+            "encoding": found.encoding,
+            "first_line": found.first_line,
+            "last_line": found.last_line,
+            "text": found.text,
+        },
+        brief=briefs.brief_text(found),
+    )
+
+
+def _numbered(found: FileText) -> str:
+    head = f"{found.path} ({found.total_lines:,} lines, {size(found.size)}, {found.encoding or found.kind})"
+    if found.kind == "binary":
+        return f"{head}: binary, its content is not shown"
+    if not found.first_line:
+        return f"{head}: no lines"
+    rows = [f"{line.number}\t{line_text(line)}" for line in found.lines()]
+    if not found.is_whole:
+        after = found.last_line + 1
+        rows.append(f'(stopped here; read_file("{found.path}", start_line={after}) goes on)')
+    return "\n".join([head, *rows])
+
+
+@tool(group="workspace", title="File facts")
+def file_info(app: App, *, paths: Annotated[list[str], "1 to 100 paths"]) -> Outcome:
+    """Size, lines, date, kind and first line of files."""
+    found = describe(app.workspace, paths)
+    return Result(
+        blocks=[info_block(each) for each in found],
+        noun="files",
+        total=len(found),
+        advice=ADVICE,
+        brief=briefs.brief_info(found),
+    )
+
+
+@tool(group="workspace", title="Git status")
+def vcs_status(app: App) -> Outcome:
+    """Branch, upstream, what is staged, modified, untracked or in conflict, and any merge or rebase under way."""
+    found = status(app.workspace)
+    line = briefs.brief_status(found)
+    upstream = f"\nupstream {found.upstream}" if found.upstream else ""
+    counts = found.counts
+    return _result(
+        app,
+        found.entries,
+        "paths",
+        line,
+        heading=line + upstream,
+        facts={
+            "branch": found.branch,
+            "commit": found.commit,
+            "upstream": found.upstream,
+            "ahead": found.ahead,
+            "behind": found.behind,
+            "clean": counts.is_clean,
+            "under_way": list(found.under_way),
+        },
+    )
+
+
+@tool(group="workspace", title="Git diff")
+def vcs_diff(
+    app: App,
+    *,
+    path: Path = "",
+    staged: bool = False,
+    commit: Annotated[str, "A ref, or A..B"] = "",
+    context_lines: Annotated[int, Range(0, 100)] = 3,
+    stat_only: bool = False,
+) -> Outcome:
+    """What changed, file by file, in whole hunks."""
+    found = diff(
+        app.workspace, path=path, staged=staged, commit=commit, context_lines=context_lines, stat_only=stat_only
+    )
+    heading = f"{found.files} files, +{found.added}/-{found.removed} lines ({found.between})" if found.files else ""
+    return _result(
+        app,
+        found.parts,
+        "hunks",
+        briefs.brief_diff(found),
+        heading="\n".join(part for part in (heading, _notes(found.withheld)) if part),
+        empty=f"Nothing differs ({found.between}).",
+        facts={"files": found.files, "added": found.added, "removed": found.removed, "between": found.between},
+    )
+
+
+@tool(group="workspace", title="Git log")
+def vcs_log(
+    app: App,
+    *,
+    path: Path = "",
+    count: Annotated[int, Range(1, 10_000)] = 10,
+    since: str = "",
+    until: str = "",
+    author: str = "",
+    grep: Annotated[str, "Text in the message"] = "",
+) -> Outcome:
+    """The newest commits, with how many there are in all."""
+    found = log(app.workspace, path=path, count=count, since=since, until=until, author=author, grep=grep)
+    return _result(
+        app,
+        found.commits,
+        "commits",
+        briefs.brief_log(found),
+        total=found.total,
+        empty="No commit passes the filters." if found.has_commits else "There are no commits yet.",
+        limit_hint="Increase count for more.",
+    )
+
+
+@tool(group="workspace", title="Git blame")
+def vcs_blame(app: App, *, path: Path, start_line: Line = None, end_line: Line = None) -> Outcome:
+    """Who last changed each line, in runs of one commit."""
+    found = blame(app.workspace, path, start_line=start_line, end_line=end_line)
+    return _result(
+        app,
+        found.runs,
+        "runs",
+        briefs.brief_blame(found),
+        heading=briefs.brief_blame(found),
+        facts={"path": found.path, "commits": found.commits},
+    )
