@@ -80,6 +80,7 @@ def main() -> None:
         for name, arguments in SEARCHES.items():
             without, with_account = compare(plain, logged, arguments, 50 if quick else 300)
             print(f"{name:20}{without:6.2f} ms {with_account:11.2f} ms {with_account - without:9.2f} ms")
+            print(f"claim: an account adds to a search ({name}) | {with_account - without:.2f} | at most 3 | ms")
         entries = logged.log.entries(logged.account, 100_000, since=0)
         before, after = sum(entry.sent for entry in entries), sum(entry.cost for entry in entries)
         print(f"{len(entries):,} replies of {before:,} tokens are {after:,} in the log: {before / after:.1f} to 1")
@@ -87,6 +88,8 @@ def main() -> None:
         logged.close()
         rate, lost = debits(str(Path(home) / "ledger.db"), 8, 100 if quick else 1_000)
         print(f"8 processes: {rate:,.0f} debits a second with their start, {lost} lost")
+        print(f"claim: debits of 8 processes that were lost | {lost} | at most 0 | debits")
+        print(f"claim: tokens of replies to tokens of their log | {before / after:.1f} | at least 5 | : 1")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,10 @@ def main() -> None:
     print(row(f"default ({' + '.join(DEFAULT_SETS)})", sent(select_tools([]))))
     print(row("instructions, default", [instructions(DEFAULT_SETS)], INSTRUCTIONS_LIMIT))
     print(row("instructions, all sets", [instructions(SETS)], INSTRUCTIONS_LIMIT))
+    tokens = sum(len(text.encode()) for text in sent(memory)) / 4
+    print(f"claim: the mem_* tools in a client's context | {tokens:.0f} | at most {MEMORY_LIMIT} | tokens (bytes4)")
+    tokens = len(instructions(SETS).encode()) / 4
+    print(f"claim: the instructions, all sets | {tokens:.0f} | at most {INSTRUCTIONS_LIMIT} | tokens (bytes4)")
     print("dearest tools:")
     for text in sorted(sent(select_tools(["all"])), key=len, reverse=True)[:5]:
         print(row(json.loads(text)["name"], [text]))

@@ -149,6 +149,8 @@ def bench_command_line(home: str, rounds: int) -> None:
     print("Command line, cold (median ms, ratio to python -c pass; aim: at most 4x)")
     for name, measured in times.items():
         print(f"  {name:34} {median(measured):8.1f} {median(measured) / floor:6.2f}x")
+    ratio = median(times["haversack search"]) / floor
+    print(f"claim: a search from the command line beside an empty Python | {ratio:.2f} | at most 4 | : 1")
 
 
 def bench_servers(home: str, rounds: int, calls: int) -> None:
@@ -174,6 +176,10 @@ def bench_servers(home: str, rounds: int, calls: int) -> None:
         least, saves, searches = system.rates
         rates = f"{least:14,.0f} {saves:9,.0f} {searches:11,.0f} {system.megabytes:7.1f}"
         print(f"  {system.name:14} {answers:>18} {tools:>18} {rates}")
+    ours = next(system for system in compared if system.name == "haversack")
+    ratio = median(ours.first_answers) / median(floor.first_answers)
+    print(f"claim: the server's first answer beside the least server's | {ratio:.2f} | at most 3 | : 1")
+    print(f"claim: memory of the server | {ours.megabytes:.1f} | at most 25 | MB")
 
 
 def main() -> None:

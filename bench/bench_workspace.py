@@ -175,6 +175,7 @@ def main(arguments: list[str] | None = None) -> int:
             ratios = f"{tool / bare:>8.2f}{tool_cpu / bare_cpu:>11.2f}"
             figures = f"{bare * 1000:>10.1f}{tool * 1000:>10.1f}{ratios}{peak / 1024:>9.0f}{start / 1024:>10.0f}"
             print(f"{name:30}{figures}", flush=True)
+            print(f"claim: {name}, beside the bare program | {tool / bare:.2f} | at most 2 | : 1")
     return 0
 
 

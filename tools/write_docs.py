@@ -8,9 +8,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def main() -> int:
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+    from haversack.tools.reference import reference
     from tools.sdd_guide import guide
 
-    (ROOT / "docs" / "sdd-guide.md").write_text(guide(), encoding="utf-8", newline="\n")
+    for name, text in {"tool-reference.md": reference(), "sdd-guide.md": guide()}.items():
+        (ROOT / "docs" / name).write_text(text, encoding="utf-8", newline="\n")
     return 0
 
 

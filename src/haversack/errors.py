@@ -1,18 +1,29 @@
 """One tree of errors: a stable code, a sentence, and a hint for a reader that will retry."""
 
 
+LONGEST_MESSAGE = 1_000
+"""Characters of a message that are kept: it may name a value that a caller made as long as it liked."""
+
+
 class HaversackError(Exception):
     """Something the caller can act on; the message names the value, the hint says what to do next."""
 
     code = "error"
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = _printable(message)
+        self.hint = _printable(hint)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return f"{self.message}. {self.hint}" if self.hint else self.message
+
+
+def _printable(text: str) -> str:
+    """The text in a length that can be read, without halves of surrogate pairs, which cannot be sent."""
+    if len(text) > LONGEST_MESSAGE:
+        text = text[: LONGEST_MESSAGE - 1] + "…"
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 class InvalidArgument(HaversackError):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from haversack.sdd.pipeline import STAGES
-from haversack.sdd.pipeline import STAGES
 from haversack.tools.call import call
 from haversack.tools.declaring import Tool
 from haversack.tools.registry import tools
@@ -19,7 +18,9 @@ Maker = Callable[[World], SearchStrategy[Arguments]]
 QUERIES = st.one_of(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join),
     st.sampled_from(SENTENCES),
-    st.sampled_from(["how did we do the token rotation?", '"token rotation"', "tok*", "AND (", "zebra quince", "𝒯oken \u200d"]),
+    st.sampled_from(
+        ["how did we do the token rotation?", '"token rotation"', "tok*", "AND (", "zebra quince", "𝒯oken \u200d"]
+    ),
 )
 PLACES: dict[str, SearchStrategy[object]] = {
     "project": st.sampled_from(["", *PROJECTS, "nobody's project " * 12]),
@@ -36,7 +37,9 @@ FILTERS = PLACES | {
 LIMITS = st.sampled_from([1, 2, 10, 50, 200])
 
 
-def some(required: dict[str, SearchStrategy[object]], optional: dict[str, SearchStrategy[object]]) -> SearchStrategy[Arguments]:
+def some(
+    required: dict[str, SearchStrategy[object]], optional: dict[str, SearchStrategy[object]]
+) -> SearchStrategy[Arguments]:
     return st.fixed_dictionaries(required, optional=optional).map(dict)
 
 
@@ -70,7 +73,8 @@ def keys(name: str) -> tuple[str, ...]:
 
 ARGUMENTS: dict[str, Maker] = {
     "mem_search": lambda held: some(
-        {"query": QUERIES}, FILTERS | {"limit": LIMITS, "match": st.sampled_from(["any", "all"]), "explain": st.booleans()}
+        {"query": QUERIES},
+        FILTERS | {"limit": LIMITS, "match": st.sampled_from(["any", "all"]), "explain": st.booleans()},
     ),
     "mem_context": lambda held: some({}, PLACES | {"limit": LIMITS}),
     "mem_timeline": lambda held: some(
@@ -97,12 +101,6 @@ ARGUMENTS: dict[str, Maker] = {
             "since": st.sampled_from(["", *held.pack_ids]),
         },
     ),
-    "sdd_change_status": lambda held: some({}, {}),
-    "sdd_get_context": lambda held: some({}, {"stage": st.sampled_from(["", *STAGES])}),
-    "sdd_context_check": lambda held: some(
-        {"change_description": st.one_of(QUERIES, st.just("FR-001 and FR-007 find a book by its token"))},
-        {"project_name": PLACES["project"]},
-    ),
     "budget_status": lambda held: some({}, {"account": st.sampled_from(["", *held.accounts])}),
     "work_log": lambda held: some(
         {"account": st.sampled_from(held.accounts or ("none",))}, {"limit": LIMITS, "evicted": st.booleans()}
@@ -113,6 +111,23 @@ ARGUMENTS: dict[str, Maker] = {
         {"project_name": PLACES["project"]},
     ),
     "sdd_change_status": lambda held: some({}, {"slug": st.sampled_from(["", "token-7", "none such"])}),
+    "project_files": lambda held: some(
+        {}, {"pattern": st.sampled_from(["", "**/*.py", "*.md"]), "sort": st.sampled_from(["path", "size", "mtime"])}
+    ),
+    "search_content": lambda held: some(
+        {"pattern": st.sampled_from(["token", "changed", "zebra quince", "汉"])}, {"context_lines": st.integers(0, 4)}
+    ),
+    "read_file": lambda held: some(
+        {"path": st.sampled_from(["history.md", "long.txt", "src/部2/file 9.py"] if held.ids else ["none"])},
+        {"start_line": st.just(1)},
+    ),
+    "file_info": lambda held: some(
+        {"paths": st.lists(st.sampled_from(["history.md", "long.txt", "src", "none such", ".env"]), min_size=1, unique=True)}, {}
+    ),
+    "vcs_status": lambda held: some({}, {}),
+    "vcs_diff": lambda held: some({}, {"staged": st.booleans(), "stat_only": st.booleans()}),
+    "vcs_log": lambda held: some({}, {"count": st.sampled_from([1, 10, 500])}),
+    "vcs_blame": lambda held: some({"path": st.just("history.md")}, {"start_line": st.integers(1, 20)}),
     "more": lambda held: some({"key": st.sampled_from(keys(held.name))}, {}),
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from haversack.app import App
 from haversack.tokens import FLOOR, count_tokens
-from haversack.tools.call import call
+from haversack.tools.call import call, extended
 from haversack.tools.declaring import Tool
 from haversack.tools.fitting import Reply
 from haversack.tools.layouts import JsonLayout, Piece, TextLayout
@@ -81,7 +81,9 @@ def _stated_in_json(text: str) -> Stated:
     facts = json.loads(text)
     more = facts.get("more", {})
     tokens = facts["total_tokens"] if "total_tokens" in facts else facts["tokens"]
-    return Stated(tokens, facts["shown"], facts["total"], more.get("key", ""), more.get("left"), more.get("tokens"), False)
+    return Stated(
+        tokens, facts["shown"], facts["total"], more.get("key", ""), more.get("left"), more.get("tokens"), False
+    )
 
 
 def _stated_in_text(asked: Asked, text: str) -> Stated:
@@ -103,6 +105,13 @@ def _stated_in_text(asked: Asked, text: str) -> Stated:
         left, price = (int(key[2]), int(key[3])) if key else (None, None)
         return Stated(tokens, int(found[1]), int(found[2]), key[1] if key else "", left, price, False)
     return Stated(tokens, None, None, "", None, None, False)
+
+
+def as_rendered(result: Result, reply: Reply) -> Result:
+    """The result with as much of it rendered as the reply needed: one that shows everything asks for more."""
+    while result.extend and result.rest and len(reply.names) >= len(result.blocks):
+        result = extended(result)
+    return result
 
 
 def shown_blocks(asked: Asked, result: Result, reply: Reply) -> dict[str, str]:
@@ -181,7 +190,12 @@ def _body(asked: Asked, text: str) -> str:
 
 def _assert_only_frame(result: Result, reply: Reply, body: str) -> None:
     heading = result.heading if isinstance(result.heading, str) else result.heading(reply.shown, reply.tokens)
-    frame = {*heading.split("\n"), *(block.section for block in result.blocks), result.empty, *result.separator.split("\n")}
+    frame = {
+        *heading.split("\n"),
+        *(block.section for block in result.blocks),
+        result.empty,
+        *result.separator.split("\n"),
+    }
     for line in body.replace("\0", "").split("\n"):
         assert not line or line in frame or result.empty.startswith(line), f"neither a block nor a frame: {line!r}"
 

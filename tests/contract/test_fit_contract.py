@@ -11,7 +11,7 @@ from haversack.tools.registry import tools
 from haversack.tools.result import Document, Done, Result
 from tests.conftest import examples
 from tests.contract.arguments import ARGUMENTS, reading_tools
-from tests.contract.replies import FLOOR, Asked, count, shown_blocks, stated
+from tests.contract.replies import FLOOR, Asked, as_rendered, count, shown_blocks, stated
 from tests.contract.worlds import BUILDERS, World, world
 
 EVERY_TOOL = pytest.mark.parametrize("tool", reading_tools(), ids=lambda tool: str(tool.name))
@@ -74,6 +74,7 @@ def test_a_reply_keeps_the_contract(tool: Tool, data: st.DataObject) -> None:
     assert not isinstance(outcome, Done)
     if isinstance(outcome, Document):
         return
+    outcome = as_rendered(outcome, reply)
     shown = shown_blocks(asked, outcome, reply)
     check_focus(outcome, shown)
     check_totals(asked, outcome, shown, reply)

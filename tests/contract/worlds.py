@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
 
@@ -15,8 +16,9 @@ from haversack.tokens import PROFILES
 from haversack.tools.call import call
 from haversack.values import replace
 from tests.conftest import Clock
-from tests.sdd.conftest import REQUIREMENTS, Desk
 from tests.contract.plans import PLANS
+from tests.sdd.conftest import REQUIREMENTS, Desk
+from tests.workspace.git_repository import GitRepository
 
 PROJECTS = ("thesis", "Ünïcode", "项目", "empty handed")
 NAMESPACES = ("", "scout")
@@ -69,7 +71,9 @@ def world(name: str) -> World:
     """The store of that name; it lives as long as the test run."""
     top = mkdtemp(prefix="haversack-contract-")
     home, desk = os.path.join(top, "home"), os.path.join(top, "desk")
-    os.makedirs(os.path.join(desk, ".git"))
+    repository = GitRepository.create(Path(desk))
+    if name != "empty":
+        _work(repository, Random(name))
     if name == "mixed":
         _plan(desk)
     clock = Clock()
@@ -87,12 +91,24 @@ def world(name: str) -> World:
     # The clock stands still from here on: what is asked twice is asked at the same time.
     now = clock()
     apps = {
-        profile: App(
-            Config(home=home, tokens=TokenSettings(profile=profile)), directory=desk, now=lambda: now
-        )
+        profile: App(Config(home=home, tokens=TokenSettings(profile=profile)), directory=desk, now=lambda: now)
         for profile in sorted(PROFILES)
     }
     return World(name, home, desk, apps, ids, session_ids, packs, accounts)
+
+
+def _work(repository: GitRepository, random: Random) -> None:
+    """Files, commits and changes under way; more than a small budget holds."""
+    for number in range(80):
+        lines = "\n".join(f"{line}: {random.choice(SENTENCES)} token" for line in range(number))
+        repository.write(f"src/部{number % 7}/file {number}.py", lines + "\n")
+    repository.write("long.txt", "token " * 20_000)
+    for day in range(1, 25):
+        repository.write("history.md", "\n".join(random.choice(SENTENCES) for _ in range(day * 5)))
+        repository.commit(f"{random.choice(SENTENCES)[:60]} {day}", day=day)
+    for number in range(0, 80, 3):
+        repository.write(f"src/部{number % 7}/file {number}.py", f"changed {number} token\n" * 30)
+    repository.write(".env", "TOKEN=secret")
 
 
 def _plan(folder: str) -> None:
@@ -161,7 +177,9 @@ def _mixed(app: App, random: Random) -> None:
     for number in range(6):
         session = sessions.start(memory, identifier=f"s-{number}", project=random.choice(PROJECTS[:3]))
         sessions.end(memory, session.id, text(random, random.choice((0, 1, 30))))
-    ids = [saving.save(memory, draft(random, number, sentences=random.choice((1, 2, 5, 40)))).id for number in range(44)]
+    ids = [
+        saving.save(memory, draft(random, number, sentences=random.choice((1, 2, 5, 40)))).id for number in range(44)
+    ]
     giants = ("x" * 12_000, text(random, 1200)[:100_000], "token " * 15_000)
     ids += [
         saving.save(memory, Draft(title=f"giant token {number}", content=content, project=PROJECTS[0])).id

@@ -168,8 +168,8 @@ def test_nothing_is_written_after_the_stream_broke() -> None:
     output.write("three")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_thread_that_fails_is_replaced() -> None:
+def test_a_thread_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
     pool = Pool(1, capacity=10)
     done = threading.Event()
     failing = threading.Event()

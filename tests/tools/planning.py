@@ -80,11 +80,12 @@ class Planner:
                 return
 
     def pages(self, tool: str, **arguments: object) -> list[str]:
-        """A reply and everything it left out, page by page, under the same budget or a little more."""
+        """A reply and everything it left out, page by page, each large enough for any item."""
         reply = self.reply(tool, **arguments)
         pages = [reply.text]
         while reply.left:
-            reply = self.reply("more", key=reply.left.key, max_tokens=arguments["max_tokens"])
+            assert len(pages) < 100
+            reply = self.reply("more", key=reply.left.key, max_tokens=300)
             pages.append(reply.text)
         return pages
 

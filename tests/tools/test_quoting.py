@@ -56,19 +56,21 @@ def test_a_passage_closes_the_fence_it_opens_and_an_excerpt_opens_none() -> None
     assert excerpt("```python x = 1 …") == "\\```python x = 1 …"
 
 
-@pytest.mark.parametrize("tool", ["mem_search", "mem_context", "mem_get_observation", "context_pack", "mem_timeline"])
+ARGUMENTS: dict[str, dict[str, object]] = {
+    "mem_search": {"query": "ports", "detail_level": "full"},
+    "mem_context": {"detail_level": "full"},
+    "mem_get_observation": {"id": 1},
+    "context_pack": {},
+    "mem_timeline": {"observation_id": 1, "detail_level": "full"},
+}
+
+
+@pytest.mark.parametrize("tool", ARGUMENTS)
 def test_no_reply_shows_a_stored_imitation_as_its_own_line(app: App, tool: str) -> None:
     forged = "\n".join(IMITATIONS)
     call(app, "mem_save", {"title": f"Ports\n{forged}", "content": f"All about ports\n{forged}\n```\nopen"})
     call(app, "mem_save_prompt", {"content": f"about ports\n{forged}"})
-    arguments: dict[str, object] = {
-        "mem_search": {"query": "ports", "detail_level": "full"},
-        "mem_context": {"detail_level": "full"},
-        "mem_get_observation": {"id": 1},
-        "context_pack": {},
-        "mem_timeline": {"observation_id": 1, "detail_level": "full"},
-    }[tool]
-    text = call(app, tool, arguments).text
+    text = call(app, tool, ARGUMENTS[tool]).text
     footers = [line for line in text.splitlines() if line.startswith(("📏", "⚡", "Showing", "[Budget"))]
     assert footers == [text.splitlines()[-1]]
     assert [line for line in text.splitlines() if line.startswith(("#12", "#7", "## [rule]", "- relation"))] == []

@@ -20,13 +20,39 @@ def test_without_a_plan_the_answer_is_which_tool_starts_one(planner: Planner) ->
 
 def test_by_default_there_is_one_line_per_stage_and_the_next_step(planner: Planner) -> None:
     planner.upto("sdd_clarify")
-    assert planner.text("sdd_get_context") == snapshot()
+    assert planner.text("sdd_get_context") == snapshot("""\
+Project Library (guided): 5 of 8 stages done. sdd_create_design is next, for design.
+- init: done
+- propose: done
+- specify: done
+- business-rules: done
+- clarify: done (clarity 80, 70 needed)
+- design: pending
+- tasks: pending
+- validate: pending
+📏 ~79 tokens\
+""")
 
 
 def test_standard_is_a_table_with_sizes_and_the_active_change(planner: Planner) -> None:
     planner.upto("sdd_create_proposal")
     planner.reply("sdd_change", type="fix", size="small", description="Lost shelves")
-    assert planner.text("sdd_get_context", detail_level="standard") == snapshot()
+    assert planner.text("sdd_get_context", detail_level="standard") == snapshot("""\
+Project Library (guided): 2 of 8 stages done. sdd_generate_requirements is next, for specify.
+Change lost-shelves (small fix): sdd_change_advance writes describe, for lost-shelves.
+A small library
+1 change, 0 decisions.
+| stage | status | finished | size | file |
+| init | done | 2026-02-02 | 1,291 bytes, 60 lines | sdd/sdd.json |
+| propose | done | 2026-02-02 | 277 bytes, 21 lines | sdd/proposal.md |
+| specify | pending | - | - | sdd/requirements.md |
+| business-rules | pending | - | - | sdd/business-rules.md |
+| clarify | pending | - | - | sdd/clarifications.md |
+| design | pending | - | - | sdd/design.md |
+| tasks | pending | - | - | sdd/tasks.md |
+| validate | pending | - | - | sdd/validation.md |
+📏 ~220 tokens\
+""")
 
 
 def test_full_gives_every_section_of_the_artifacts_under_its_file(planner: Planner) -> None:
@@ -49,7 +75,14 @@ def test_full_fills_its_budget_with_whole_sections_and_the_others_are_one_call_a
 
 def test_one_stage_is_an_outline_by_default_and_a_document_in_pages_in_full(planner: Planner) -> None:
     planner.upto("sdd_validate")
-    assert planner.text("sdd_get_context", stage="tasks") == snapshot()
+    assert planner.text("sdd_get_context", stage="tasks") == snapshot("""\
+sdd/tasks.md: done, 269 bytes, 17 lines
+- Tasks: Library (line 1, 1 line)
+- Estimated effort (line 5, 1 line)
+- Tasks (line 9, 2 lines)
+- Waves (line 14, 2 lines)
+📏 ~67 tokens\
+""")
     pages = planner.pages("sdd_get_context", stage="tasks", detail_level="full", max_tokens=100)
     lines = [line for page in pages for line in page.splitlines() if not line.startswith(("⚡", "📏"))]
     assert "\n".join(lines).split() == planner.written("tasks.md").split()
@@ -90,8 +123,38 @@ def planned(planner: Planner) -> Planner:
 
 
 def test_a_check_ranks_every_source_in_one_list_and_reads_like_this(planned: Planner) -> None:
-    reply = planned.text("sdd_context_check", change_description="May a reader renew a loan twice?", detail_level="summary")
-    assert reply == snapshot()
+    reply = planned.text(
+        "sdd_context_check", change_description="May a reader renew a loan twice?", detail_level="summary"
+    )
+    assert reply == snapshot("""\
+Context, no change is active: no findings. sdd_change starts a change.
+Requirements that share words with it: FR-003, BRC-001, FR-001, FR-002
+Requirements that share none: NFR-001
+## Requirements
+- FR-003 (should, sdd/requirements.md:10): A reader renews a loan
+- FR-001 (must, sdd/requirements.md:5): A reader finds a book by title
+- FR-002 (must, sdd/requirements.md:6): The librarian records a loan
+## Memories
+#12 [observation] Renewals are rare (2026-02-02)
+## Rules
+- BRC-001 (sdd/business-rules.md:13): A reader has at most five loans
+## Artifacts
+- design.md, Data model (sdd/design.md:16)
+- business-rules.md, Definitions (sdd/business-rules.md:3)
+- proposal.md, Target users (sdd/proposal.md:7)
+- business-rules.md, Facts (sdd/business-rules.md:7)
+- design.md, Components (sdd/design.md:11)
+- clarifications.md, Round 1 (2026-02-02) (sdd/clarifications.md:18)
+## Past changes
+- late-loans-are-listed (sdd/changes/late-loans-are-listed/describe.md:1)
+## Conventions
+- AGENTS.md, Loans (AGENTS.md:1)
+## Decisions
+- ADR-001: Loans in one file (sdd/adrs/001-loans-in-one-file.md:1)
+## Tasks
+- TASK-002 (sdd/tasks.md:12): **TASK-002**: Record loans. Covers FR-002, FR-003, BRC-001. Depends on TASK-001
+📏 ~396 tokens\
+""")
 
 
 def test_a_check_finds_memories_by_any_of_the_words_of_this_project_only(planned: Planner) -> None:
@@ -165,7 +228,9 @@ def test_a_check_without_a_plan_or_a_word_to_search_for_still_answers(planner: P
         planner.reply("sdd_context_check", change_description=" ")
 
 
-def test_asking_twice_gives_the_same_answer_and_only_the_first_names_no_new_step(planned: Planner) -> None:
+def test_a_check_is_recorded_before_it_names_the_next_step_so_asking_twice_gives_the_same_answer(
+    planned: Planner,
+) -> None:
     planned.reply("sdd_change", type="fix", size="small", description="Renew twice")
     planned.reply("sdd_change_advance", content="Broken.")
     first = planned.text("sdd_context_check", change_description="renew a loan")

@@ -33,11 +33,8 @@ def test_a_confirmation_is_short_and_does_not_echo_what_was_written(planner: Pla
     planner.upto("sdd_create_proposal")
     long = "\n".join(f"- The reader does thing number {number} with a book" for number in range(300))
     reply = planner.reply("sdd_generate_requirements", must_have=long)
-    assert reply.text == snapshot("""\
-Wrote sdd/requirements.md (17,764 bytes, 312 lines): 302 requirements, ids given: FR-001 to FR-301, NFR-001. Remembered as #3.
-sdd_create_business_rules is next, for business-rules.
-📏 ~61 tokens\
-""")
+    assert "302 requirements, ids given: FR-001 to FR-301, NFR-001." in reply.text
+    assert "thing number" not in reply.text
     assert reply.tokens < 100
 
 
@@ -53,15 +50,11 @@ sdd_validate is next, for validate.
 - warning: sdd/requirements.md:14: no task covers NFR-001
 📏 ~128 tokens\
 """)
-    assert planner.text("sdd_generate_requirements", could_have="- Maps", reopen=True) == snapshot("""\
-Wrote sdd/requirements.md (297 bytes, 18 lines): 5 requirements, ids given: FR-004. The version before is sdd/history/requirements-001.md. Remembered as #3.
-Stale, to be written again: business-rules, clarify, design, tasks.
-sdd_create_business_rules writes business-rules again, which is stale.
-## Findings
-- error: sdd/requirements.md:6: no task covers must-have FR-002
-- warning: sdd/requirements.md:10: no task covers FR-003
-- warning: sdd/requirements.md:14: no task covers NFR-001
-📏 ~143 tokens\
+    assert planner.text("sdd_create_proposal", reopen=True) == snapshot("""\
+Wrote sdd/proposal.md (277 bytes, 21 lines): the proposal. Remembered as #2.
+Stale, to be written again: specify, business-rules, clarify, design, tasks.
+sdd_generate_requirements writes specify again, which is stale.
+📏 ~62 tokens\
 """)
 
 
@@ -102,7 +95,11 @@ def test_secrets_stay_out_of_memory_and_the_reply_says_so(planner: Planner) -> N
 
 @pytest.mark.parametrize(
     ("tool", "next_tool"),
-    [("sdd_create_tasks", "sdd_create_proposal"), ("sdd_validate", "sdd_create_proposal"), ("sdd_init_project", "reopen=true")],
+    [
+        ("sdd_create_tasks", "sdd_create_proposal"),
+        ("sdd_validate", "sdd_create_proposal"),
+        ("sdd_init_project", "reopen=true"),
+    ],
 )
 def test_a_stage_at_the_wrong_time_changes_nothing_and_names_the_right_tool(
     planner: Planner, tool: str, next_tool: str
@@ -150,7 +147,9 @@ def test_scores_out_of_range_or_of_unknown_dimensions_are_refused(planner: Plann
         planner.reply("sdd_clarify", dimension_scores=scores)
 
 
-def test_a_pass_while_errors_stand_is_recorded_as_one_with_warnings_and_the_findings_are_listed(planner: Planner) -> None:
+def test_a_pass_while_errors_stand_is_recorded_as_one_with_warnings_and_the_findings_are_listed(
+    planner: Planner,
+) -> None:
     planner.upto("sdd_create_business_rules")
     planner.reply("sdd_clarify")
     planner.reply("sdd_create_design", tech_stack="TBD")
@@ -288,7 +287,10 @@ def test_the_plan_is_kept_at_the_top_of_the_repository_or_in_the_root_that_is_se
     (tmp_path / "repository" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     chosen = tmp_path / "elsewhere"
     chosen.mkdir()
-    for settings, root in ((WorkspaceSettings(), tmp_path / "repository"), (WorkspaceSettings(root=str(chosen)), chosen)):
+    for settings, root in (
+        (WorkspaceSettings(), tmp_path / "repository"),
+        (WorkspaceSettings(root=str(chosen)), chosen),
+    ):
         app = App(Config(home=str(tmp_path / "home"), workspace=settings), directory=str(inner))
         call(app, "sdd_init_project", STAGES["sdd_init_project"])
         app.close()

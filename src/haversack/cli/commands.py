@@ -191,6 +191,8 @@ HOUSEKEEPING: dict[str, str] = {
     "backup": "Write the whole store to one checked file, while it is in use.",
     "restore-backup": "Put a backup in the place of the store; the old store is kept beside it.",
     "fitcheck": "Try any MCP server's tools at many token budgets and report what does not fit.",
+    "reembed": "Give memories the vectors that search by meaning needs.",
+    "pack diff": "Say what changed between two packs.",
     "demo": "Show the main job on a small store in a temporary place.",
     "doctor": "Say what is wrong, and how to mend it.",
     "sdd doctor": "Say what is damaged in the plan kept here, and mend it.",

@@ -76,7 +76,7 @@ def _two_words(known: dict[str, list[str]]) -> str:
 def _fish(known: dict[str, list[str]]) -> str:
     lines = [f"complete -c haversack -f -n __fish_use_subcommand -a '{_first_words(known)}'"]
     for name, words in known.items():
-        seen = " && ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
+        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
         for word in words:
             what = f"-l {word.removeprefix('--')}" if word.startswith("--") else f"-a {word}"
             lines.append(f"complete -c haversack -n '{seen}' {what}")

@@ -19,6 +19,8 @@ def run(name: str, typed: list[str]) -> int:
         "backup": _backup,
         "restore-backup": _restore_backup,
         "fitcheck": _fitcheck,
+        "reembed": _reembed,
+        "pack diff": _pack_diff,
         "demo": _demo,
         "doctor": _doctor,
         "sdd doctor": _sdd_doctor,
@@ -33,9 +35,9 @@ class _Progress:
         self.what, self.done = what, 0
         self.next_report = time.monotonic() + 1
 
-    def step(self) -> None:
-        self.done += 1
-        if self.done % 100 == 0 and sys.stderr.isatty() and time.monotonic() > self.next_report:
+    def step(self, count: int = 1) -> None:
+        before, self.done = self.done, self.done + count
+        if before // 100 != self.done // 100 and sys.stderr.isatty() and time.monotonic() > self.next_report:
             sys.stderr.write(f"\r{self.done:,} {self.what}")
             self.next_report = time.monotonic() + 0.2
 
@@ -179,6 +181,50 @@ def _fitcheck(typed: list[str]) -> int:
     return fitcheck.run(
         parsed.command, replies=parsed.replies, profile=parsed.profile, seed=parsed.seed, as_json=parsed.json
     )
+
+
+def _reembed(typed: list[str]) -> int:
+    from haversack.memory import meaning
+
+    parser = plain_parser(
+        "reembed",
+        "Give memories the vectors that search by meaning needs; what was interrupted goes on where it was.",
+        "haversack reembed",
+        "haversack reembed --all --json",
+    )
+    parser.add_argument("--all", action="store_true", help="compute every vector anew")
+    parser.add_argument("--json", action="store_true", help="say what was done as JSON")
+    parsed = parser.parse_args(typed)
+    app = App()
+    progress = _Progress("memories")
+    try:
+        done = meaning.reembed(app.memory, anew=parsed.all, step=progress.step)
+    finally:
+        progress.close()
+        app.close()
+    if parsed.json:
+        terminal.show(f'{{"model":"{done.model}","embedded":{done.embedded},"lacking":{done.lacking}}}')
+    elif done.lacking:
+        terminal.show(f"{done.embedded:,} memories embedded with {done.model}; {done.lacking:,} were saved meanwhile")
+    else:
+        terminal.show(f"{done.embedded:,} memories embedded with {done.model}")
+    return 0
+
+
+def _pack_diff(typed: list[str]) -> int:
+    from haversack.cli import packs
+
+    parser = plain_parser(
+        "pack diff",
+        "Say what changed between two packs: the memories added, removed and changed.",
+        "haversack pack diff p038467120952 p720184463301",
+        "haversack pack diff monday.json friday.json --json",
+    )
+    parser.add_argument("before", metavar="A", help="a pack_id, or a file written by context-pack --json")
+    parser.add_argument("after", metavar="B", help="the same, of the later pack")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parsed = parser.parse_args(typed)
+    return packs.compare(parsed.before, parsed.after, as_json=parsed.json)
 
 
 def _demo(typed: list[str]) -> int:

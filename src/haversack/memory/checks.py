@@ -19,6 +19,7 @@ RELATION_TYPES = (
 MAX_TITLE = 500
 MAX_NAME = 200
 MAX_TAGS = 50
+MAX_LIMIT = 200
 
 _KIND = pattern(r"[^\W_][\w-]{0,39}")
 _SURROGATE = pattern("[\ud800-\udfff]")
@@ -81,7 +82,7 @@ def check_fraction(name: str, value: float) -> float:
     return value
 
 
-def check_limit(limit: int, *, name: str = "limit", most: int = 200) -> int:
+def check_limit(limit: int, *, name: str = "limit", most: int = MAX_LIMIT) -> int:
     """A count from 1 to `most`."""
     if not 1 <= limit <= most:
         raise InvalidArgument(f"{name} is {limit}, not between 1 and {most}")

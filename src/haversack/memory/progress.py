@@ -33,8 +33,8 @@ def write(memory: Memory, project: str, content: str, *, namespace: str = "") ->
 
     try:
         document = json.loads(content)
-    except ValueError as error:
-        raise InvalidArgument(f"content is not JSON: {error}", hint="send one JSON document") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"content is not JSON that can be read: {error}", hint="send one JSON document") from None
     redactions: tuple[str, ...] = ()
     if memory.settings.redact:
         cleaned, redactions = redact_json(document)

@@ -57,7 +57,9 @@ class Transformer:
         return mean / numpy.linalg.norm(mean, axis=1, keepdims=True)
 
     def _layer(self, states: Any, name: str, absent: Any) -> Any:
-        attended = self._linear(self._attention(states, f"{name}.attention.self", absent), f"{name}.attention.output.dense")
+        attended = self._linear(
+            self._attention(states, f"{name}.attention.self", absent), f"{name}.attention.output.dense"
+        )
         states = self._normal(states + attended, f"{name}.attention.output.LayerNorm")
         wide = _gelu(self._linear(states, f"{name}.intermediate.dense"))
         return self._normal(states + self._linear(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")

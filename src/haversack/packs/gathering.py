@@ -1,15 +1,19 @@
 """Which memories are candidates for a pack, and in what order."""
 
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from types import MappingProxyType
 
-from haversack.errors import NotFound
+from haversack.errors import NotFound, StoreUnwritable
 from haversack.memory import finding
+from haversack.memory.checks import CURRENT_STATUSES, MAX_LIMIT
 from haversack.memory.room import Memory
 from haversack.store import observations, packs, relations
 from haversack.store.records import Filters, Observation
 from haversack.values import record
 
 CANDIDATES = 50
+NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 
 
 @record
@@ -22,48 +26,102 @@ class Duplicate:
 
 @record
 class Gathered:
-    """Candidates best first, those left out as near-duplicates, and how many memories match in all."""
+    """Candidates best first, those left out as near-duplicates, and how many memories match in all.
+
+    For a pack that builds on another: what of that one has not changed, what of it is gone, and all that it gave.
+    """
 
     candidates: tuple[Observation, ...]
     duplicates: tuple[Duplicate, ...]
     total: int
     unchanged: int = 0
+    gone: tuple[int, ...] = ()
+    known: Mapping[int, str] = NOTHING_KNOWN
 
 
 def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CANDIDATES, since: str = "") -> Gathered:
     """Candidates by relevance to a query, or without one pinned first, then by importance and recency."""
+    known = held_items(memory, since) if since else {}
+    # What the reader has is left out below, and must not keep what is new from being looked at.
+    wanted = candidates + len(known)
     if query.strip():
-        found = finding.search(memory, query, filters, limit=candidates)
+        found = finding.search(memory, query, filters, limit=min(wanted, MAX_LIMIT))
         ranked, total = [hit.observation for hit in found.hits], found.total
     else:
         with memory.database.read() as tx:
-            ranked = observations.foremost(tx, filters, candidates)
+            ranked = observations.foremost(tx, filters, wanted)
             total = observations.count_observations(tx, filters)
     with memory.database.read() as tx:
-        gone = relations.superseded_among(tx, [each.id for each in ranked]) if ranked else set()
-        held = packs.get(tx, since) if since else ""
+        replaced = relations.superseded_among(tx, [each.id for each in ranked]) if ranked else set()
+        gone = _no_longer_current(observations.get_many(tx, list(known)), known)
+    current = [each for each in ranked if each.id not in replaced]
+    fresh = [each for each in current if known.get(each.id) != _text_of(each)]
+    kept, duplicates = _without_near_duplicates(fresh[:candidates])
+    return Gathered(
+        tuple(kept),
+        tuple(duplicates),
+        total - len(ranked) + len(fresh),
+        unchanged=len(current) - len(fresh),
+        gone=gone,
+        known=known,
+    )
+
+
+def _no_longer_current(held: Mapping[int, Observation], known: Mapping[int, str]) -> tuple[int, ...]:
+    """What a reader was given that has been deleted, archived or superseded since."""
+    return tuple(
+        each
+        for each in known
+        if each not in held or held[each].deleted_at is not None or held[each].status not in CURRENT_STATUSES
+    )
+
+
+def held_items(memory: Memory, pack_id: str) -> dict[int, str]:
+    """What the reader of a pack was given: each memory's id, and which text of it."""
+    with memory.database.read() as tx:
+        held = packs.get(tx, pack_id)
     if held is None:
-        raise NotFound(f"no pack {since[:40]!r}", hint="use the pack_id of an earlier context-pack --json")
-    known = set(held.split())
-    current = [each for each in ranked if each.id not in gone]
-    fresh = [each for each in current if item(each) not in known]
-    kept, duplicates = _without_near_duplicates(fresh)
-    return Gathered(tuple(kept), tuple(duplicates), total - len(ranked) + len(fresh), len(current) - len(fresh))
+        raise NotFound(f"no pack {pack_id[:40]!r}", hint="use the pack_id of an earlier context-pack --json")
+    return {int(identifier): text for identifier, _, text in (each.partition(":") for each in held.split())}
 
 
-def item(observation: Observation) -> str:
-    """An observation as a pack remembers it: its id and which text it had."""
-    return f"{observation.id}:{observation.content_hash[:12]}"
+def _text_of(observation: Observation) -> str:
+    return observation.content_hash[:12]
 
 
-def remember(memory: Memory, shown: tuple[Observation, ...], since: str = "") -> str:
-    """Keep what a reader has been given, with what the pack it builds on held; the id is made from it."""
+def items_of(shown: Iterable[Observation], known: Mapping[int, str]) -> dict[int, str]:
+    """What a reader has after a pack: what the pack it builds on gave, and the texts shown now."""
+    now = {each.id: _text_of(each) for each in shown}
+    gathered = {**known, **now}
+    return {identifier: gathered[identifier] for identifier in sorted(gathered)}
+
+
+def pack_id(items: Mapping[int, str]) -> str:
+    """The name of what a reader has: the same for the same texts, whenever and however they were asked for.
+
+    It is made of digits, so that it costs the same number of tokens whatever it stands for.
+    """
+    digest = blake2b(_written(items).encode(), digest_size=8).digest()
+    return f"p{int.from_bytes(digest) % 10**12:012d}"
+
+
+def remember(memory: Memory, items: Mapping[int, str]) -> None:
+    """Keep what a reader has been given, under its pack id."""
     with memory.database.write() as tx:
-        earlier = (packs.get(tx, since) or "").split() if since else []
-        items = " ".join(dict.fromkeys([*earlier, *(item(each) for each in shown)]))
-        identifier = "p" + blake2b(items.encode(), digest_size=4).hexdigest()
-        packs.put(tx, identifier, memory.now(), items)
-    return identifier
+        packs.put(tx, pack_id(items), memory.now(), _written(items))
+
+
+def can_remember(memory: Memory) -> bool:
+    """Whether a pack can be kept at all."""
+    try:
+        with memory.database.write():
+            return True
+    except StoreUnwritable:
+        return False
+
+
+def _written(items: Mapping[int, str]) -> str:
+    return " ".join(f"{identifier}:{text}" for identifier, text in items.items())
 
 
 def _without_near_duplicates(ranked: list[Observation]) -> tuple[list[Observation], list[Duplicate]]:

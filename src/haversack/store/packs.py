@@ -2,10 +2,17 @@
 
 from haversack.store.database import Reader, Writer
 
+MOST = 1_000
+"""How many packs are remembered; the oldest go first."""
+
 
 def put(tx: Writer, identifier: str, now: int, items: str) -> None:
     """Remember a pack's items (`id:hash` separated by spaces)."""
     tx.run("INSERT OR REPLACE INTO packs VALUES (?, ?, ?)", (identifier, now, items))
+    tx.run(
+        "DELETE FROM packs WHERE created_at < (SELECT created_at FROM packs ORDER BY created_at DESC LIMIT 1 OFFSET ?)",
+        (MOST - 1,),
+    )
 
 
 def get(tx: Reader, identifier: str) -> str | None:

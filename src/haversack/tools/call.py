@@ -12,7 +12,7 @@ from haversack.tools.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLay
 from haversack.tools.recording import Trail
 from haversack.tools.registry import find
 from haversack.tools.result import LEVELS, Document, Done, Outcome, Result
-from haversack.tools.validating import validate
+from haversack.tools.validating import refuse_broken_characters, validate
 from haversack.values import record, replace
 
 if TYPE_CHECKING:
@@ -34,11 +34,14 @@ def call(app: App, name: str, arguments: Mapping[str, object], options: Options 
     """Run a tool and give its reply, which is never over the budget; anything wrong is a HaversackError."""
     tool = find(name)
     standing = _in_force(app, tool)
+    loggable: Mapping[str, object] = {}
     try:
+        refuse_broken_characters(arguments)
+        loggable = arguments
         return _answer(app, tool, arguments, options, standing)
     except HaversackError as error:
         if standing is not None:
-            Trail(app, tool.name, arguments).write_failure(standing.handle, error)
+            Trail(app, tool.name, loggable).write_failure(standing.handle, error)
         raise
 
 
@@ -101,11 +104,11 @@ def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_fo
         return fit_document(outcome, budget, layout, stash)
     reply = fit(outcome, budget, level, layout, stash)
     if outcome.extend and outcome.rest and len(reply.names) == len(outcome.blocks):
-        return _fitted(_extended(outcome), budget, level, layout, key_for)
+        return _fitted(extended(outcome), budget, level, layout, key_for)
     return reply
 
 
-def _extended(result: Result) -> Result:
+def extended(result: Result) -> Result:
     """The result with twice as much of it rendered: a reply that shows all of it may have room for more."""
     blocks, rest = list(result.blocks), result.rest
     while rest and result.extend and len(blocks) <= 2 * len(result.blocks):

@@ -119,7 +119,8 @@ class JsonLayout:
 
     def reply(self, result: Result, pieces: Sequence[Piece], frame: Frame) -> str:
         items = "".join(self.item(result, piece) for piece in _in_order(pieces)).removesuffix(",\n")
-        facts = dict(result.facts)
+        held = result.facts
+        facts = dict(held([piece.block.name for piece in pieces]) if callable(held) else held)
         if not pieces and result.empty and result.total == 0:
             facts["reason"] = result.empty
         head = _json(facts)[1:-1]

@@ -1,9 +1,9 @@
 """`context_pack`: the best of the memory within a budget, as text to paste."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from haversack.app import App
-from haversack.errors import StoreUnwritable
 from haversack.memory import finding
 from haversack.memory.checks import SCOPES
 from haversack.memory.redaction import redact
@@ -18,6 +18,7 @@ from haversack.tools.views import SNIPPET_WIDTH, one_line
 from haversack.values import replace
 
 DEFAULT_TOKENS = 2_000
+MOST_GONE = 20
 
 
 @tool(group="memory", level="full", default_tokens=DEFAULT_TOKENS, title="Context pack")
@@ -40,33 +41,49 @@ def context_pack(
     )
     gathered = gathering.gather(app.memory, query, filters, candidates=candidates, since=since)
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
-    pack_id = _remembered(app, gathered.candidates, since)
     blocks = [_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
-    facts: dict[str, object] = {"project_id": project or None, "pack_id": pack_id}
-    if gathered.duplicates:
-        facts["near_duplicates"] = [{"id": each.observation.id, "of": each.of} for each in gathered.duplicates[:20]]
-    if gathered.unchanged:
-        facts["unchanged"] = gathered.unchanged
+    by_name = {f"#{each.id}": each for each in gathered.candidates}
+    is_kept = gathering.can_remember(app.memory)
+
+    def items(names: Sequence[str]) -> dict[int, str]:
+        return gathering.items_of((by_name[name] for name in names), gathered.known)
+
+    def facts(names: Sequence[str]) -> Facts:
+        return _facts(gathered, project, gathering.pack_id(items(names)) if is_kept else None)
+
     return Result(
         blocks=blocks,
         noun="memories",
         total=len(blocks),
-        heading=lambda shown, tokens: building.title(project, shown, tokens),
+        heading=lambda shown, tokens: building.title(project, shown, tokens) + _farewell(gathered),
         empty="Nothing has changed since that pack." if since else "No memory matches.",
         separator=building.SEPARATOR,
         lists_omitted=True,
         tokens_name="total_tokens",
         facts=facts,
-        brief=f"pack {pack_id or ''} of {project or 'all projects'}: {len(blocks)} candidates of {gathered.total}",
+        brief=f"pack of {project or 'all projects'}: {len(blocks)} candidates of {gathered.total}",
+        on_sent=(lambda names: gathering.remember(app.memory, items(names))) if is_kept else None,
     )
 
 
-def _remembered(app: App, chosen: tuple[Observation, ...], since: str) -> str | None:
-    """The id of the pack; none where it cannot be kept."""
-    try:
-        return gathering.remember(app.memory, chosen, since)
-    except StoreUnwritable:
-        return None
+def _facts(gathered: gathering.Gathered, project: str, pack_id: str | None) -> Facts:
+    facts: dict[str, object] = {"project_id": project or None, "pack_id": pack_id}
+    if gathered.duplicates:
+        facts["near_duplicates"] = [{"id": each.observation.id, "of": each.of} for each in gathered.duplicates[:20]]
+    if gathered.unchanged:
+        facts["unchanged"] = gathered.unchanged
+    if gathered.gone:
+        facts["gone"] = list(gathered.gone[:MOST_GONE])
+    return facts
+
+
+def _farewell(gathered: gathering.Gathered) -> str:
+    """What the reader should forget; nothing but in a pack that builds on another."""
+    if not gathered.gone:
+        return ""
+    listed = ", ".join(f"#{each}" for each in gathered.gone[:MOST_GONE])
+    more = f" and {len(gathered.gone) - MOST_GONE} more" if len(gathered.gone) > MOST_GONE else ""
+    return f"\nNo longer current: {listed}{more}\n"
 
 
 def _scrubbed(observation: Observation) -> Observation:

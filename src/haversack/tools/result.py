@@ -56,7 +56,8 @@ class Result:
 
     `already_shown` counts what earlier pages of the same result held, and `extend` gives what comes behind, for
     replies that have room for more than was rendered. `lists_omitted` asks JSON replies to name
-    what was left out, as far as there is room for it.
+    what was left out, as far as there is room for it. `facts` may depend on the names of the blocks shown; what
+    they cost must not.
     """
 
     blocks: Sequence[Block]
@@ -73,7 +74,7 @@ class Result:
     rest: Rest | None = None
     already_shown: int = 0
     extend: "Callable[[Rest], tuple[list[Block], Rest | None]] | None" = None
-    facts: Facts = NO_FACTS
+    facts: Facts | Callable[[Sequence[str]], Facts] = NO_FACTS
     brief: Brief = ""
     on_sent: OnSent | None = None
 

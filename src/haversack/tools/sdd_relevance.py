@@ -150,13 +150,14 @@ def _ranked(weighed: Weighed) -> list[Block]:
 
 def _passage_block(passage: Passage, query: Query) -> Block:
     named = passage.source in ("requirement", "rule")
+    is_short = named or passage.source == "task"
     at = f"{passage.file}:{passage.line}"
     priority = f"{passage.priority}, " if passage.priority and passage.priority != "rule" else ""
 
     def text(level: str) -> str:
         head = f"- {one_line(passage.name, _SUMMARY_WIDTH)} ({priority}{at})"
         if level == "summary":
-            return f"{head}: {one_line(passage.text, _SUMMARY_WIDTH)}" if named else head
+            return f"{head}: {one_line(passage.text, _SUMMARY_WIDTH)}" if is_short else head
         if level == "standard":
             return f"{head}\n  {snippet(passage.text, query, width=SNIPPET_WIDTH)}"
         return f"{head}\n{passage.text.strip()}"

@@ -34,6 +34,28 @@ def validate(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Any]:
     return values
 
 
+def refuse_broken_characters(arguments: Mapping[str, object]) -> None:
+    """An error for halves of surrogate pairs, which can be neither stored nor sent back."""
+    waiting: list[object] = [arguments]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if not value.isascii() and _is_broken(value):
+                raise InvalidArgument("an argument holds half of a surrogate pair", hint="send whole characters")
+        elif isinstance(value, Mapping):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list | tuple):
+            waiting += value
+
+
+def _is_broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def convert(parameter: Parameter, value: object) -> Any:
     """One value as its parameter's kind; numbers sent as strings are accepted, since models send those."""
     if parameter.name == "max_tokens":
@@ -96,7 +118,7 @@ def _items(parameter: Parameter, value: object) -> list[object]:
 
             try:
                 decoded = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise _wrong(parameter, value, "a list") from None
             return _items(parameter, decoded)
         return [part.strip() for part in text.split(",") if part.strip()]
@@ -121,7 +143,7 @@ def _object(parameter: Parameter, value: object) -> dict[str, float]:
 
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise _wrong(parameter, value, "a JSON object") from None
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
         raise _wrong(parameter, value, "an object of names and numbers")
@@ -144,5 +166,9 @@ def _wrong(parameter: Parameter, value: object, wanted: str) -> InvalidArgument:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):
+        # Nested deeper, or a number longer, than Python will write.
+        text = f"a {type(value).__name__} too large to show"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from haversack.tools.quoting import excerpt
 from haversack.tools.result import Block, Facts
 from haversack.values import asdict
 from haversack.workspace.blaming import BlameRun
@@ -73,7 +74,7 @@ def info_block(info: FileInfo) -> Block:
         parts.append(info.detail)
     text = " | ".join(parts)
     if info.first_line is not None and info.first_line.text.strip():
-        text += f"\n  {line_text(info.first_line)}"
+        text += f"\n  {excerpt(line_text(info.first_line))}"
     facts = {name: held for name, held in asdict(info).items() if held and name != "first_line"}
     if info.first_line is not None:
         facts["first_line"] = line_text(info.first_line)

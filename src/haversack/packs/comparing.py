@@ -1,0 +1,50 @@
+"""Two packs held against each other: what the later one adds, leaves out and says differently."""
+
+from collections.abc import Mapping
+
+from haversack.memory.room import Memory
+from haversack.packs.gathering import held_items
+from haversack.store import observations
+from haversack.values import record
+
+
+@record
+class Entry:
+    """A memory as one of the packs has it; the title is empty when the memory is gone for good."""
+
+    id: int
+    title: str
+
+
+@record
+class Difference:
+    """What lies between two packs, each by id."""
+
+    added: tuple[Entry, ...]
+    removed: tuple[Entry, ...]
+    changed: tuple[Entry, ...]
+    unchanged: int
+
+
+def compare_texts(before: Mapping[int, object], after: Mapping[int, object], titles: Mapping[int, str]) -> Difference:
+    """The difference of two packs given as id -> anything that is equal for equal texts."""
+
+    def entries(identifiers: set[int]) -> tuple[Entry, ...]:
+        return tuple(Entry(each, titles.get(each, "")) for each in sorted(identifiers))
+
+    both = before.keys() & after.keys()
+    changed = {each for each in both if before[each] != after[each]}
+    return Difference(
+        added=entries(set(after.keys() - before.keys())),
+        removed=entries(set(before.keys() - after.keys())),
+        changed=entries(changed),
+        unchanged=len(both) - len(changed),
+    )
+
+
+def compare_packs(memory: Memory, before: str, after: str) -> Difference:
+    """The difference of two packs given by their ids; titles are those the memories have now."""
+    first, second = held_items(memory, before), held_items(memory, after)
+    with memory.database.read() as tx:
+        held = observations.get_many(tx, sorted({*first, *second}))
+    return compare_texts(first, second, {each: found.title for each, found in held.items()})

@@ -1,0 +1,175 @@
+"""Search by meaning, with a model of three notions in place of an installed one."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from haversack.app import App
+from haversack.cli import main
+from haversack.config import MemorySettings
+from haversack.errors import ConfigError
+from haversack.memory import editing, embedding, finding, meaning, saving
+from haversack.memory.editing import Changes
+from haversack.memory.saving import Draft
+from haversack.store import vectors
+from haversack.values import replace
+from tests.conftest import Clock
+
+NOTIONS = ({"dog", "hound", "barks"}, {"bill", "bills", "invoice", "invoices", "paid"}, {"database", "postgresql"})
+
+
+class ThreeNotions:
+    """A text is how often it names each of three notions."""
+
+    name = "wordllama"
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        words = [{word.strip(".:,?").lower() for word in text.split()} for text in texts]
+        return [bytes(len(each & notion) for notion in NOTIONS) for each in words]
+
+    def closeness(self, text: str, held: Sequence[bytes]) -> list[float]:
+        asked = self.embed([text])[0]
+        return [min(1.0, float(sum(a * b for a, b in zip(asked, each, strict=True)))) for each in held]
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> ThreeNotions:
+    made = ThreeNotions()
+    monkeypatch.setattr(embedding, "installed_model", lambda: made.name)
+    monkeypatch.setattr(embedding, "embedder", lambda name: made)
+    return made
+
+
+def save(app: App, title: str, content: str) -> int:
+    return saving.save(app.memory, Draft(title, content, project="p")).id
+
+
+def found(app: App, text: str) -> list[int]:
+    chosen = finding.filters(app.memory, project="p")
+    result = finding.search(app.memory, text, chosen)
+    assert result.total == len(result.hits)
+    return [hit.observation.id for hit in result.hits]
+
+
+@pytest.mark.usefixtures("model")
+def test_a_memory_is_found_by_its_meaning_when_it_shares_no_word_with_the_question(app: App) -> None:
+    hound = save(app, "Night", "The hound barks.")
+    save(app, "Friday", "Invoices are due.")
+    assert found(app, "which dog is loud") == []
+    assert meaning.reembed(app.memory).embedded == 2
+    assert found(app, "which dog is loud") == [hound]
+
+
+@pytest.mark.usefixtures("model")
+def test_of_two_memories_with_the_same_words_the_nearer_in_meaning_comes_first(app: App) -> None:
+    near = save(app, "Report one", "The yearly report names the invoices.")
+    save(app, "Report two", "The yearly report names the gardens.")
+    meaning.reembed(app.memory)
+    assert found(app, "which report is about bills")[0] == near
+
+
+@pytest.mark.usefixtures("model")
+def test_meaning_that_is_switched_off_changes_nothing(app: App) -> None:
+    save(app, "Night", "The hound barks.")
+    meaning.reembed(app.memory)
+    config = replace(app.config, memory=MemorySettings(semantic="off"))
+    deaf = App(config, directory=app.directory, now=app.now)
+    assert found(deaf, "which dog is loud") == []
+    with pytest.raises(ConfigError, match="off"):
+        meaning.reembed(deaf.memory)
+    deaf.close()
+
+
+def test_a_store_without_vectors_never_asks_for_a_model(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: object) -> str:
+        raise AssertionError("a model was asked for")
+
+    monkeypatch.setattr(embedding, "installed_model", asked)
+    hound = save(app, "Night", "The hound barks.")
+    assert found(app, "hound") == [hound]
+
+
+def test_vectors_of_a_model_that_is_gone_are_left_alone(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    hound = save(app, "Night", "The hound barks.")
+    with app.database.write() as tx:
+        vectors.put(tx, hound, "another-model", "x", b"\1\2\3")
+    monkeypatch.setattr(embedding, "installed_model", lambda: "")
+    assert found(app, "hound") == [hound]
+
+
+@pytest.mark.usefixtures("model")
+def test_a_changed_text_loses_its_vector_until_it_is_embedded_again(app: App) -> None:
+    changed = save(app, "Note", "The hound barks.")
+    meaning.reembed(app.memory)
+    assert meaning.reembed(app.memory).embedded == 0
+    editing.update(app.memory, changed, Changes(content="Invoices are due."))
+    assert found(app, "which dog is loud") == []
+    assert meaning.reembed(app.memory).embedded == 1
+    assert found(app, "what must be paid") == [changed]
+
+
+def test_an_interrupted_reembedding_goes_on_where_it_was(app: App, model: ThreeNotions) -> None:
+    for number in range(3 * meaning.BATCH):
+        save(app, f"Note {number}", f"The hound barks {number} times.")
+
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        meaning.reembed(app.memory, step=stop)
+    resumed = meaning.reembed(app.memory)
+    assert resumed.embedded == 2 * meaning.BATCH and resumed.lacking == 0
+    assert meaning.reembed(app.memory, anew=True).embedded == 3 * meaning.BATCH
+    with app.database.read() as tx:
+        assert vectors.models(tx) == [model.name]
+
+
+@pytest.mark.usefixtures("model")
+def test_a_server_embeds_what_it_saves_and_a_single_command_leaves_it(app: App, clock: Clock) -> None:
+    by_command = save(app, "Night", "The hound barks.")
+    server = App(app.config, directory=app.directory, now=clock, own_account=True)
+    by_server = save(server, "Friday", "Invoices are due.")
+    server.close()
+    with app.database.read() as tx:
+        lacking = vectors.lacking(tx, ThreeNotions.name, 10)
+    assert [each.id for each in lacking] == [by_command] != [by_server]
+
+
+@pytest.mark.usefixtures("model")
+def test_a_deleted_memory_takes_its_vector_along(app: App) -> None:
+    gone = save(app, "Night", "The hound barks.")
+    meaning.reembed(app.memory)
+    editing.delete(app.memory, gone, hard=True)
+    with app.database.read() as tx:
+        assert vectors.models(tx) == []
+
+
+@pytest.mark.usefixtures("model")
+def test_reembed_is_a_command_and_answers_in_json(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    save(app, "Night", "The hound barks.")
+    assert main(["reembed", "--json"]) == 0
+    assert capsys.readouterr().out == '{"model":"wordllama","embedded":1,"lacking":0}\n'
+
+
+def test_reembed_without_a_model_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(embedding, "installed_model", lambda: "")
+    assert main(["reembed"]) == 1
+    assert "haversack[semantic]" in capsys.readouterr().err
+
+
+def test_a_wrong_setting_is_named(app: App) -> None:
+    memory = replace(app.memory, settings=MemorySettings(semantic="sometimes"))
+    with pytest.raises(ConfigError, match="sometimes"):
+        meaning.model_of(memory)
+
+
+def test_an_installed_model_puts_like_meanings_near_each_other() -> None:
+    name = embedding.installed_model()
+    if not name:
+        pytest.skip("haversack[semantic] is not installed")
+    found = embedding.embedder(name)
+    held = found.embed(["The hound barks at night.", "Invoices are due on Friday."])
+    near, far = found.closeness("a dog makes noise in the evening", held)
+    assert near > far

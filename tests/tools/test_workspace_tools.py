@@ -1,0 +1,102 @@
+"""The workspace tools through the road every call takes, on a real repository."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from haversack.app import App
+from haversack.config import Config
+from haversack.errors import InvalidArgument, OutsideRoot
+from haversack.tokens import count_tokens
+from haversack.tools.call import call
+from tests.workspace.git_repository import GitRepository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> GitRepository:
+    repository = GitRepository.create(tmp_path / "work")
+    for number in range(150):
+        repository.write(f"src/module_{number:03d}.py", f"def handle_{number}():\n    return 'needle'\n")
+    repository.write(".env", "KEY=needle")
+    repository.commit("first")
+    return repository
+
+
+@pytest.fixture
+def app(repository: GitRepository, tmp_path: Path) -> App:
+    return App(Config(home=str(tmp_path / "home")), directory=str(repository.path))
+
+
+def every_page(app: App, tool: str, arguments: dict[str, object], items: str) -> list[object]:
+    reply = call(app, tool, {**arguments, "format": "json"})
+    found = json.loads(reply.text)[items]
+    while reply.left:
+        reply = call(app, "more", {"key": reply.left.key, "max_tokens": 700, "format": "json"})
+        found += json.loads(reply.text)[items]
+    return list(found)
+
+
+def test_the_pages_of_a_listing_are_the_listing_while_files_come_and_go(app: App, repository: GitRepository) -> None:
+    whole = json.loads(call(app, "project_files", {"max_tokens": 100_000, "format": "json"}).text)["files"]
+    first = call(app, "project_files", {"max_tokens": 300, "format": "json"})
+    repository.write("src/aaa_new.py")
+    (repository.path / "src/module_149.py").unlink()
+    found = json.loads(first.text)["files"]
+    reply = first
+    while reply.left:
+        reply = call(app, "more", {"key": reply.left.key, "max_tokens": 500, "format": "json"})
+        found += json.loads(reply.text)["files"]
+    assert found == whole
+    assert len(found) == 150
+
+
+def test_a_search_pages_through_every_match_once(app: App) -> None:
+    found = every_page(app, "search_content", {"pattern": "needle", "max_tokens": 400}, "matches")
+    assert len(found) == 150
+    assert len({json.dumps(each) for each in found}) == 150
+
+
+def test_a_listing_says_what_was_withheld_and_never_shows_it(app: App) -> None:
+    reply = call(app, "project_files", {"include_hidden": True, "max_tokens": 2000})
+    assert "1 withheld as likely secrets (.env)" in reply.text
+    assert "KEY=needle" not in call(app, "search_content", {"pattern": "KEY=", "max_tokens": 2000}).text
+
+
+def test_a_large_budget_is_filled_beyond_the_first_items(app: App) -> None:
+    reply = call(app, "project_files", {"max_tokens": 30_000})
+    assert reply.left is None
+    assert reply.shown == 150
+
+
+def test_a_file_is_read_in_pages_that_fit(app: App, repository: GitRepository) -> None:
+    repository.write("long.md", "".join(f"line {number} of the document\n" for number in range(400)))
+    reply = call(app, "read_file", {"path": "long.md", "max_tokens": 300})
+    seen = [reply.text]
+    while reply.left:
+        reply = call(app, "more", {"key": reply.left.key, "max_tokens": 600})
+        seen.append(reply.text)
+    assert all(count_tokens(text) <= 600 for text in seen)
+    lines = [line for text in seen for line in text.split("\n") if line.split("\t")[0].isdigit()]
+    assert lines == [f"{number + 1}\tline {number} of the document" for number in range(400)]
+
+
+def test_false_is_false(app: App, repository: GitRepository) -> None:
+    repository.write("src/module_000.py", "changed\n")
+    assert "module_000" in call(app, "vcs_diff", {"staged": "false"}).text
+    assert "Nothing differs" in call(app, "vcs_diff", {"staged": True}).text
+
+
+def test_nothing_a_reader_sends_is_an_option_or_leaves_the_root(app: App, tmp_path: Path) -> None:
+    target = tmp_path / "written"
+    with pytest.raises(InvalidArgument):
+        call(app, "vcs_diff", {"commit": f"--output={target}"})
+    assert not target.exists()
+    with pytest.raises(OutsideRoot):
+        call(app, "read_file", {"path": "../../etc/passwd"})
+    assert "Nothing matches" in call(app, "search_content", {"pattern": "--pre=touch"}).text
+
+
+def test_a_bad_expression_is_an_error_with_its_position(app: App) -> None:
+    with pytest.raises(InvalidArgument, match="position 0"):
+        call(app, "search_content", {"pattern": "(", "is_regex": True})
