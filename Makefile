@@ -22,7 +22,7 @@ docs: install-dev
 	$(BIN)/python tools/write_docs.py
 
 bench: install-dev
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(ARGS)
 
 bench-%: install-dev
 	$(BIN)/python bench/bench_$(subst -,_,$*).py $(ARGS)

@@ -27,7 +27,7 @@ for line in sys.stdin:
     if "id" not in message:
         continue
     if message["method"] == "initialize":
-        result = {
+        result: dict[str, object] = {
             "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
             "serverInfo": {"name": "bare", "version": "0"},
         }  # fmt: skip

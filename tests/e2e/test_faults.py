@@ -13,8 +13,9 @@ import apsw
 import pytest
 
 from haversack.app import App
+from haversack.cli.stdio_client import StdioClient, own_server
 from haversack.config import Config
-from haversack.store import schema
+from haversack.store import health, schema
 from haversack.tools.call import call
 from tests.conftest import Clock
 from tests.e2e.conftest import Server, call_of
@@ -117,6 +118,36 @@ def test_on_a_full_disk_saving_says_so_and_reading_goes_on(small_disk: Path, tmp
     assert program.save("After").returncode == 0
     assert "5" in program.run("stats").stdout
     assert program.run("backup", str(tmp_path / "b.db")).returncode == 0
+
+
+def test_a_server_lives_through_a_full_disk_and_keeps_what_it_acknowledges(small_disk: Path, tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "haversack", "serve")
+    client = StdioClient(command, environment=own_server(str(small_disk / "home")), folder=str(tmp_path))
+    client.shake_hands()
+    kept: list[str] = []
+
+    def save(title: str, size: int) -> bool:
+        answer = client.call("mem_save", {"title": title, "content": os.urandom(size).hex(), "project": "p"})
+        assert not answer.is_error or answer.text.startswith("store_full:"), answer.text
+        if not answer.is_error:
+            kept.append(title)
+        return not answer.is_error
+
+    while save(f"Gateway {len(kept)}", 20_000):
+        found = client.call("mem_search", {"query": "gateway", "max_tokens": 100})
+        assert "Gateway" in found.text
+    (small_disk / "filler").write_bytes(b"")
+    with open(small_disk / "filler", "wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
+        while True:
+            filler.write(b"x" * 4096)
+    for number in range(20):
+        assert "Gateway" in client.call("mem_search", {"query": f"gateway {number}", "max_tokens": 100}).text
+        save(f"Full {number}", 3_000)
+    os.remove(small_disk / "filler")
+    client.kill()
+    found_titles = Program(small_disk / "home", tmp_path).run("list", "--limit", "200", "--json").stdout
+    assert [title for title in kept if f'"{title}"' not in found_titles] == []
+    assert health.examine(str(small_disk / "home" / STORE)).is_sound
 
 
 def test_a_backup_for_which_there_is_no_room_is_not_called_one(small_disk: Path, program: Program) -> None:
@@ -275,7 +306,8 @@ def test_a_clock_that_jumps_back_mixes_nothing_up(tmp_path: Path, clock: Clock) 
 
 DYING = f"""
 import os, apsw
-from haversack.store import schema
+from haversack.cli.stdio_client import StdioClient, own_server
+from haversack.store import health, schema
 apsw.connection_hooks.append(
     lambda connection: connection.create_scalar_function("die", lambda: os.kill(os.getpid(), {int(signal.SIGKILL)}))
 )

@@ -82,6 +82,26 @@ def test_an_unknown_id_in_the_description_is_a_finding(desk: "Desk") -> None:
     assert [(f.where, f.message) for f in check.findings] == [("change_description:2", "FR-404 is defined nowhere")]
 
 
+def test_an_id_that_a_past_change_defined_may_be_named(desk: "Desk") -> None:
+    desk.upto("validate")
+    desk.start_change("Renewals", size="medium")
+    desk.advance()
+    desk.check()
+    desk.advance()
+    desk.advance("- **FR-010**: A loan is renewed once")
+    assert check_context(desk.workspace, "Rework FR-010").findings == ()
+    assert [f.message for f in check_context(desk.workspace, "Rework FR-011").findings] == ["FR-011 is defined nowhere"]
+
+
+def test_the_number_of_an_id_is_no_word_that_passages_share(desk: "Desk") -> None:
+    desk.upto("tasks")
+    check = check_context(desk.workspace, "Rework FR-002")
+    assert named(check, "FR-002").score == 1
+    assert {p.name for p in check.passages if p.score > 0} >= {"FR-002", "TASK-002"}
+    assert named(check, "TASK-001").score == 0
+    assert named(check, "tasks.md, Waves").score == 0
+
+
 def test_findings_of_the_record_come_with_the_check(desk: "Desk") -> None:
     desk.upto("tasks")
     desk.write("design.md", "# Design\n\nTBD\n")

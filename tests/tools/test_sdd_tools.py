@@ -12,6 +12,7 @@ from haversack.errors import InvalidArgument, WrongStage
 from haversack.sdd.pipeline import TOOLS
 from haversack.tools.call import call
 from haversack.tools.registry import tools
+from haversack.tools.sdd_replies import spans
 from haversack.values import replace
 from tests.tools.planning import CLEAR, STAGES, Planner
 
@@ -316,3 +317,18 @@ def test_every_call_leaves_a_line_in_the_work_log(tmp_path: Path, planner: Plann
     assert "wrote sdd/proposal.md" in lines
     assert "plan of Library" in lines
     assert "context of 'Reserve books'" in lines
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"),
+    [
+        (["FR-001"], "FR-001"),
+        (["FR-001", "FR-002", "FR-003", "NFR-001"], "FR-001 to FR-003, NFR-001"),
+        (["FR-001", "FR-003", "FR-004"], "FR-001, FR-003 to FR-004"),
+        (["FR-003", "NFR-004"], "FR-003, NFR-004"),
+        ([f"FR-{number:03d}" for number in range(0, 40, 2)], None),
+    ],
+)
+def test_ids_are_told_as_spans_and_of_very_many_the_first(ids: list[str], told: str | None) -> None:
+    expected = ", ".join(ids[:12]) + " and 8 more" if told is None else told
+    assert spans(ids) == expected

@@ -86,4 +86,4 @@ class Transformer:
 
 
 def _gelu(states: Any) -> Any:
-    return 0.5 * states * (1 + numpy.tanh(0.7978845608 * (states + 0.044715 * states**3)))
+    return 0.5 * states * (1 + numpy.tanh(0.7978845608 * (states + 0.044715 * states * states * states)))

@@ -95,10 +95,13 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield Writer(connection)
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                # On some errors SQLite has rolled back by itself; on others even a failed commit leaves it open,
+                # and a later write must not join what will never be written.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
 
     def close(self) -> None:
         """Close every thread's connection."""

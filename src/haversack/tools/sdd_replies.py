@@ -144,6 +144,8 @@ def listed(name: str, title: str, names: Sequence[str], *, each: int = 25) -> It
     """Names as lines of a few each, which are not counted among what a reply is about."""
     for start in range(0, len(names), each):
         some = names[start : start + each]
-        text = f"{title}: {', '.join(some)}"
-        facts = {name: list(some)}
-        yield Block(f"{name} {start}", lambda _, t=text: t, lambda _, f=facts: f, worth=2.0, counted=False)  # type: ignore[misc]
+        yield _line(f"{name} {start}", f"{title}: {', '.join(some)}", {name: list(some)})
+
+
+def _line(name: str, text: str, facts: Facts) -> Block:
+    return Block(name, lambda _: text, lambda _: facts, worth=2.0, counted=False)

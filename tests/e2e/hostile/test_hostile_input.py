@@ -122,7 +122,9 @@ def test_ten_megabytes_are_answered_in_a_sentence(victim: Victim, tool: str) -> 
 
 @pytest.mark.parametrize("depth", [50, 900, 20_000])
 def test_deeply_nested_arguments_are_answered(victim: Victim, depth: int) -> None:
-    line = f'{{"jsonrpc":"2.0","id":777,"method":"tools/call","params":{{"name":"mem_search","arguments":{{"query":{"[" * depth}1{"]" * depth}}}}}}}\n'
+    query = "[" * depth + "1" + "]" * depth
+    params = f'{{"name":"mem_search","arguments":{{"query":{query}}}}}'
+    line = f'{{"jsonrpc":"2.0","id":777,"method":"tools/call","params":{params}}}\n'
     assert victim.client.process.stdin is not None
     victim.client.process.stdin.write(line.encode())
     victim.client.process.stdin.flush()
