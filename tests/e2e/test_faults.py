@@ -134,14 +134,14 @@ def test_a_server_lives_through_a_full_disk_and_keeps_what_it_acknowledges(small
         return not answer.is_error
 
     while save(f"Gateway {len(kept)}", 20_000):
-        found = client.call("mem_search", {"query": "gateway", "max_tokens": 100})
+        found = client.call("mem_search", {"query": "gateway", "detail_level": "summary", "max_tokens": 100})
         assert "Gateway" in found.text
     (small_disk / "filler").write_bytes(b"")
     with open(small_disk / "filler", "wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
         while True:
             filler.write(b"x" * 4096)
     for number in range(20):
-        assert "Gateway" in client.call("mem_search", {"query": f"gateway {number}", "max_tokens": 100}).text
+        assert "Gateway" in client.call("mem_context", {"detail_level": "summary", "max_tokens": 100 + number}).text
         save(f"Full {number}", 3_000)
     os.remove(small_disk / "filler")
     client.kill()
