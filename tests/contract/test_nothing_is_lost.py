@@ -96,7 +96,7 @@ class Reading:
 
 
 @pytest.mark.parametrize(("name", "arguments"), CUT_BY_LIMIT)
-@examples(6)
+@examples(3)
 @given(seed=st.integers(0, 10_000), profile=st.sampled_from(["bytes4", "o200k", "claude"]))
 def test_following_keys_to_the_end_yields_every_item_exactly_once(
     name: str, arguments: dict[str, object], seed: int, profile: str

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,8 +51,8 @@ class Victim:
             assert answer.meta["haversack/error"]["code"] != "internal_error", (tool, shortened(arguments), answer.text)
             assert len(answer.text) <= 3_000
         budget = arguments.get("max_tokens")
-        if isinstance(budget, int) and not isinstance(budget, bool) and not answer.is_error and "writes" not in tool:
-            assert not reads(tool) or count_tokens(answer.text) <= budget
+        if isinstance(budget, int) and not isinstance(budget, bool) and not answer.is_error and reads(tool):
+            assert count_tokens(answer.text) <= budget
         return answer
 
     def check_unharmed(self) -> None:
@@ -175,3 +176,42 @@ def test_deep_values_in_arguments_are_refused(victim: Victim) -> None:
     for parameter in ("title", "tags", "importance", "relate_to"):
         answer = victim.answer("mem_save", {"title": "t", "content": "c", parameter: nested(400)})
         assert answer is None or answer.is_error
+
+
+@pytest.mark.parametrize("method", ["resources/read", "prompts/get", "completion/complete", "tools/list", "ping"])
+def test_other_methods_refuse_what_they_cannot_use(victim: Victim, method: str) -> None:
+    for text in (*TEXTS, "haversack://memory/", "haversack://observation/1%00", "haversack://project/%ff?x=%"):
+        shapes: dict[str, dict[str, Any]] = {
+            "resources/read": {"uri": text},
+            "prompts/get": {"name": text, "arguments": {text: text}},
+            "completion/complete": {
+                "ref": {"type": "ref/prompt", "name": text},
+                "argument": {"name": "project", "value": text},
+            },
+        }
+        params = shapes.get(method, {"cursor": text})
+        try:
+            victim.client.request(method, params)
+        except Refused as refusal:
+            assert "unexpected" not in str(refusal), (text[:60], refusal)
+            assert len(str(refusal)) <= 2_500
+
+
+def test_prompts_and_resources_that_exist_take_hostile_arguments(victim: Victim) -> None:
+    prompts = victim.client.request("prompts/list", {})[0]["prompts"]
+    templates = victim.client.request("resources/templates/list", {})[0]["resourceTemplates"]
+    requests: list[tuple[str, dict[str, Any]]] = []
+    for text in TEXTS:
+        requests += [
+            ("prompts/get", {"name": each["name"], "arguments": {one["name"]: text for one in each["arguments"]}})
+            for each in prompts
+        ]
+        requests += [
+            ("resources/read", {"uri": re.sub(r"\{[^}]*\}", lambda _: text, each["uriTemplate"])})  # noqa: B023
+            for each in templates
+        ]
+    for method, params in requests:
+        try:
+            victim.client.request(method, params)
+        except Refused as refusal:
+            assert "unexpected" not in str(refusal), (method, shortened(params), refusal)
