@@ -27,6 +27,7 @@ def examples(count: int) -> settings:
     """Settings for a property that is tried on so many examples in an ordinary run."""
     return settings(max_examples=count * THOROUGHNESS)
 
+
 START = 1_770_000_000_000_000
 """2026-02-02 in microseconds: when every test begins."""
 

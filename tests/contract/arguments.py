@@ -122,7 +122,12 @@ ARGUMENTS: dict[str, Maker] = {
         {"start_line": st.just(1)},
     ),
     "file_info": lambda held: some(
-        {"paths": st.lists(st.sampled_from(["history.md", "long.txt", "src", "none such", ".env"]), min_size=1, unique=True)}, {}
+        {
+            "paths": st.lists(
+                st.sampled_from(["history.md", "long.txt", "src", "none such", ".env"]), min_size=1, unique=True
+            )
+        },
+        {},
     ),
     "vcs_status": lambda held: some({}, {}),
     "vcs_diff": lambda held: some({}, {"staged": st.booleans(), "stat_only": st.booleans()}),

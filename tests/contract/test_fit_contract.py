@@ -18,7 +18,7 @@ from haversack.tools.registry import tools
 from haversack.tools.result import LEVELS, Document, Done, Result
 from tests.conftest import examples
 from tests.contract.arguments import ARGUMENTS, reading_tools
-from tests.contract.replies import FLOOR, Asked, count, shown_blocks, stated
+from tests.contract.replies import FLOOR, Asked, as_rendered, count, shown_blocks, stated
 from tests.contract.worlds import BUILDERS, KINDS, PROJECTS, TAGS, World, world
 
 EVERY_TOOL = pytest.mark.parametrize("tool", reading_tools(), ids=lambda tool: str(tool.name))
@@ -182,7 +182,23 @@ def worth(result: Result, shown: dict[str, str]) -> float:
     return sum(block.worth * WORTH.get(shown.get(block.name, ""), 0.0) for block in result.blocks)
 
 
-NO_BUDGETS = [63, 0, -1, -(10**12), 1500.5, float("nan"), float("inf"), True, False, "many", "", "1e3", [], 10**12, "9" * 40]
+NO_BUDGETS = [
+    63,
+    0,
+    -1,
+    -(10**12),
+    1500.5,
+    float("nan"),
+    float("inf"),
+    True,
+    False,
+    "many",
+    "",
+    "1e3",
+    [],
+    10**12,
+    "9" * 40,
+]
 
 
 @EVERY_TOOL
@@ -224,7 +240,9 @@ def test_the_totals_are_those_of_a_plain_recount() -> None:
                 assert found.total == expected
     for word in ("deploy", "latency"):
         for project in PROJECTS:
-            expected = sum(bool(re.search(rf"\b{word}\b", f"{row.title} {row.content}")) for row in rows if row.project == project)
+            expected = sum(
+                bool(re.search(rf"\b{word}\b", f"{row.title} {row.content}")) for row in rows if row.project == project
+            )
             for budget in (64, 300, 8000):
                 reply = call(app, "mem_search", {"query": word, "project": project, "limit": 2, "max_tokens": budget})
                 assert reply.total == expected

@@ -25,9 +25,7 @@ from haversack.tools.registry import tools
 from tests.conftest import START, Clock, examples
 from tests.contract.worlds import PROJECTS, world
 
-ITEM = re.compile(
-    r"^(?:#(\d+) |- (session [\w-]+)|- (prompt \d+)|- (revision \d+)|## \[[^\]]+\] .*?(?: \(#(\d+)\))?$)"
-)
+ITEM = re.compile(r"^(?:#(\d+) |- (session [\w-]+)|- (prompt \d+)|- (revision \d+)|## \[[^\]]+\] .*?(?: \(#(\d+)\))?$)")
 BUDGETS = st.integers(FLOOR, 3_000)
 CUT_BY_LIMIT = [
     ("mem_search", {"query": "token 数据库 кэш port", "limit": 3}),

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import apsw
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from haversack.app import App
 from haversack.cli.stdio_client import StdioClient, own_server
 from haversack.config import Config
+from haversack.errors import NotFound, StoreDamaged
 from haversack.store import health, schema
 from haversack.tools.call import call
 from tests.conftest import Clock
@@ -23,6 +26,15 @@ from tests.e2e.conftest import Server, call_of
 Start = Callable[..., Server]
 STORE = "haversack.db"
 LONG = "The gateway listens on port 8080 and everything else about it was said in the meeting. " * 3
+
+
+READING: dict[str, dict[str, object]] = {
+    "mem_search": {"query": "gateway"},
+    "mem_context": {},
+    "mem_get_observation": {"id": 3},
+    "mem_stats": {},
+    "context_pack": {},
+}
 
 
 class Program:
@@ -284,6 +296,23 @@ def test_a_store_with_rubbish_in_it_is_reported_and_not_made_worse(program: Prog
     assert "restore-backup" in examined.stdout or "export" in examined.stdout
     program.fails("backup", str(program.folder / "b.db"), saying="damaged")
     assert not os.path.exists(program.folder / "b.db")
+
+
+def test_rubbish_anywhere_in_a_store_is_named_as_damage_or_not_met_at_all(program: Program, tmp_path: Path) -> None:
+    program.fill(12, lambda: LONG + os.urandom(2000).hex())
+    whole = program.store.read_bytes()
+    for seed in range(25):
+        chance = Random(seed)
+        size = chance.choice((300, 4_096, 30_000))
+        at = chance.randrange(100, len(whole) - size)
+        home = tmp_path / f"damaged{seed}"
+        home.mkdir()
+        (home / STORE).write_bytes(whole[:at] + chance.randbytes(size) + whole[at + size :])
+        app = App(Config(home=str(home)), directory=str(home))
+        for tool, arguments in READING.items():
+            with suppress(StoreDamaged, NotFound):
+                call(app, tool, arguments)
+        app.close()
 
 
 def test_a_clock_that_jumps_back_mixes_nothing_up(tmp_path: Path, clock: Clock) -> None:

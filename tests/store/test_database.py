@@ -76,7 +76,10 @@ def test_the_store_and_its_folder_can_be_read_by_their_owner_alone(path: str) ->
     database = Database(path)
     with database.write() as tx:
         tx.run("INSERT INTO meta VALUES ('a', 'b')")
-    modes = {name: stat.S_IMODE(os.stat(os.path.join(os.path.dirname(path), name)).st_mode) for name in os.listdir(os.path.dirname(path))}
+    modes = {
+        name: stat.S_IMODE(os.stat(os.path.join(os.path.dirname(path), name)).st_mode)
+        for name in os.listdir(os.path.dirname(path))
+    }
     database.close()
     assert modes.pop("haversack.db") == 0o600
     assert set(modes) == {"haversack.db-wal", "haversack.db-shm"}
@@ -91,8 +94,10 @@ def test_a_broken_reference_is_refused_on_every_thread(path: str) -> None:
     def break_it() -> None:
         try:
             with database.write() as tx:
-                tx.run("INSERT INTO prompts (session_id, project, project_key, namespace, content, created_at) VALUES ('none', '', '', '', '', 0)")
-        except BaseException as error:
+                tx.run(
+                    "INSERT INTO prompts (session_id, project, project_key, namespace, content, created_at) VALUES ('none', '', '', '', '', 0)"
+                )
+        except BaseException as error:  # noqa: BLE001 - handed to the thread that asserts
             errors.append(error)
 
     thread = threading.Thread(target=break_it)
@@ -221,7 +226,9 @@ def test_a_migration_brings_an_older_store_up_to_date_and_keeps_its_rows(
 ) -> None:
     with Database(path).write() as tx:
         tx.run("INSERT INTO meta VALUES ('kept', 'yes')")
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE added (x); INSERT INTO added VALUES (7);"))
+    monkeypatch.setattr(
+        schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE added (x); INSERT INTO added VALUES (7);")
+    )
     monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
     with Database(path).read() as tx:
         assert tx.value("PRAGMA user_version") == schema.VERSION

@@ -17,7 +17,10 @@ def test_the_estimate_is_the_utf8_length_divided_by_four_and_at_least_one(text: 
     assert estimate_tokens(text) == (max(1, length // 4) if text else 0)
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abc", 1), ("abcdefg", 1), ("abcdefgh", 2), ("汉字", 1), ("汉字汉字", 3), ("🙂", 1)])
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("a", 1), ("abc", 1), ("abcdefg", 1), ("abcdefgh", 2), ("汉字", 1), ("汉字汉字", 3), ("🙂", 1)],
+)
 def test_the_estimate_counts_bytes_not_characters(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 

@@ -204,10 +204,10 @@ def _reembed(typed: list[str]) -> int:
         app.close()
     if parsed.json:
         terminal.show(f'{{"model":"{done.model}","embedded":{done.embedded},"lacking":{done.lacking}}}')
-    elif done.lacking:
-        terminal.show(f"{done.embedded:,} memories embedded with {done.model}; {done.lacking:,} were saved meanwhile")
     else:
-        terminal.show(f"{done.embedded:,} memories embedded with {done.model}")
+        counted = "1 memory" if done.embedded == 1 else f"{done.embedded:,} memories"
+        later = f"; {done.lacking:,} more were saved meanwhile" if done.lacking else ""
+        terminal.show(f"{counted} embedded with {done.model}{later}")
     return 0
 
 

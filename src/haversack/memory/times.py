@@ -14,7 +14,11 @@ HOUR = 3_600_000_000
 
 def moment(time: int) -> datetime:
     """A stored time as an aware datetime."""
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
+    try:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
+    except OverflowError:
+        # Only a damaged store has such a time; what else it holds can still be shown.
+        return (datetime.max if time > 0 else datetime.min).replace(tzinfo=UTC)
 
 
 def date(time: int) -> str:

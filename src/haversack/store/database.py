@@ -31,10 +31,16 @@ class Reader:
         self._connection = connection
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
-        return self._connection.execute(sql, values).fetchall()
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except UnicodeDecodeError as error:
+            raise _not_text(error) from None
 
     def row(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
-        found: Row | None = self._connection.execute(sql, values).fetchone()
+        try:
+            found: Row | None = self._connection.execute(sql, values).fetchone()
+        except UnicodeDecodeError as error:
+            raise _not_text(error) from None
         return found
 
     def value(self, sql: str, values: Sequence[Value] = ()) -> Any:
@@ -230,6 +236,11 @@ def translated(path: str) -> Iterator[None]:
         if error.errno == EROFS:
             raise _read_only(path, error) from None
         raise
+
+
+def _not_text(error: UnicodeDecodeError) -> apsw.CorruptError:
+    # SQLite does not look at what a text is made of; only valid UTF-8 was ever stored.
+    return apsw.CorruptError(f"a stored text is not UTF-8: {error.reason}")
 
 
 def _full(path: str) -> StoreFull:

@@ -1,7 +1,5 @@
 """Filters as SQL and as index expressions: the conditions that queries and their counts share."""
 
-from hashlib import blake2b
-
 from haversack.store.database import Value
 from haversack.store.records import Filters
 from haversack.values import replace
@@ -52,6 +50,8 @@ def marks(project_key: str, kind: str, scope: str, namespace: str, status: str) 
 
 def _mark(sort: str, value: str) -> str:
     """A word of digits: a name could hold anything, and letters might be stemmed."""
+    from hashlib import blake2b  # a search that nothing narrows needs no marks
+
     return f"{_SIGN}{sort}{int.from_bytes(blake2b(value.encode(), digest_size=8).digest())}"
 
 

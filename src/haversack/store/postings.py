@@ -90,7 +90,8 @@ def strengths_of_match(
 
     Of more than `most` such rows, those are taken that were added last.
     """
-    expression, left = narrowed(match, filters)
+    # A few rows are sooner looked up than a whole project's marks are read through.
+    expression, left = narrowed(match, filters) if most >= 0 else (match, filters)
     condition, values = where(left)
     sql = f"""
         SELECT o.place, {strength.sql("1.0")}
