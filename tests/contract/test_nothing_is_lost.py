@@ -27,7 +27,7 @@ from tests.contract.worlds import PROJECTS, world
 
 ITEM = re.compile(r"^(?:#(\d+) |- (session [\w-]+)|- (prompt \d+)|- (revision \d+)|## \[[^\]]+\] .*?(?: \(#(\d+)\))?$)")
 BUDGETS = st.integers(FLOOR, 3_000)
-CUT_BY_LIMIT = [
+CUT_BY_LIMIT: list[tuple[str, dict[str, object]]] = [
     ("mem_search", {"query": "token 数据库 кэш port", "limit": 3}),
     ("mem_search", {"query": "token 数据库 кэш port", "limit": 200}),
     ("mem_search", {"query": "token", "limit": 7, "match": "all"}),

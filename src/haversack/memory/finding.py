@@ -34,9 +34,11 @@ CONVERSATION_ASKS, CONVERSATION_TURNS = 10, 6
 
 @record
 class Found:
-    """The best matches, the ids of the others in order, and how many there are in all.
+    """The best matches, the ids of the others in order, and how many match in all.
 
-    `newest` is the highest id there was: what has a higher one was added after the search.
+    `beside` are those of them that do not match themselves but stand beside a match, in a conversation or by what
+    they mean: they are not part of the total. `newest` is the highest id there was: what has a higher one was added
+    after the search.
     """
 
     query: Query
@@ -47,6 +49,7 @@ class Found:
     total: int
     elsewhere: tuple[tuple[str, int], ...] = ()
     newest: int = 0
+    beside: frozenset[int] = frozenset()
 
 
 def filters(
@@ -90,8 +93,8 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     match = match_expression(query, mode=mode)
     strict = mode == "all" or any(term.required for term in query.terms)
     with memory.database.read() as tx:
-        ranked, companions = (_by_whole_query if strict else _by_words)(tx, memory, query, text, match, chosen, limit)
-        total = index.count_search_results(tx, match, chosen) + companions
+        ranked, beside = (_by_whole_query if strict else _by_words)(tx, memory, query, text, match, chosen, limit)
+        total = index.count_search_results(tx, match, chosen)
         elsewhere: list[tuple[str, int]] = []
         if not total and chosen.project_key:
             elsewhere = index.projects_matching(tx, match, replace(chosen, project_key=""))
@@ -99,13 +102,13 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
         newest = observations.newest_id(tx)
     hits = tuple(Hit(held[each.row.id], each.score, each.parts) for each in ranked[:limit])
     others = tuple(each.row.id for each in ranked[limit:])
-    return Found(query, chosen, match, hits, others, total, tuple(elsewhere), newest)
+    return Found(query, chosen, match, hits, others, total, tuple(elsewhere), newest, beside)
 
 
 def _by_words(
     tx: Reader, memory: Memory, query: Query, text: str, match: str, chosen: Filters, limit: int
-) -> tuple[list[Scored], int]:
-    """Candidates word by word, with what neighbours and sessions add; also how many match only by their neighbours."""
+) -> tuple[list[Scored], frozenset[int]]:
+    """Candidates word by word, with what neighbours and sessions add; also which match only by their neighbours."""
     census = postings.census(tx)
     gathered, is_complete = _gather(tx, query, _reach(tx, chosen, census))
     sessions = scoring.score_sessions(gathered, census.sessions)
@@ -121,10 +124,10 @@ def _by_words(
     best = sorted(relevance, key=lambda place: (-relevance[place], -place))[:wanted]
     rows = postings.placed(tx, best, chosen)
     matching = set().union(*(each.strengths for each in gathered))
-    companions = {row.id for row in rows if row.place not in matching}
+    companions = frozenset(row.id for row in rows if row.place not in matching)
     if companions and not is_complete:
         companions -= postings.matching_among(tx, match, companions)
-    return ranking.rank(rows, relevance, _asked(text), talks, _degrees(tx, rows), now=memory.now()), len(companions)
+    return ranking.rank(rows, relevance, _asked(text), talks, _degrees(tx, rows), now=memory.now()), companions
 
 
 @record
@@ -201,7 +204,7 @@ def _leading(
 
 def _by_whole_query(
     tx: Reader, memory: Memory, query: Query, text: str, match: str, chosen: Filters, limit: int
-) -> tuple[list[Scored], int]:
+) -> tuple[list[Scored], frozenset[int]]:
     """Candidates that fulfil every condition of the query, by BM25; none of them is a mere neighbour."""
     scored = index.search(tx, match, chosen, WEIGHTS, max(RANKED, limit))
     relevance = {place: score for _, place, score in scored}
