@@ -50,7 +50,7 @@ class Sent:
     deletes: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
     topics: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    topic_acknowledged: dict[str, int] = field(default_factory=dict)
+    renewed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     calls: int = 0
     answers: int = 0
 
@@ -110,10 +110,9 @@ class KillTest:
         elif kind == "topic":
             topic = f"topic/{chance.randrange(TOPICS)}"
             self.sent.topics[topic].append(token)
-            self._call(client, "mem_save", title=topic, content=body(token), topic_key=topic, project="p")
-            place = self.sent.topics[topic].index(token)
+            reply = self._call(client, "mem_save", title=topic, content=body(token), topic_key=topic, project="p")
             with self.lock:
-                self.sent.topic_acknowledged[topic] = max(place, self.sent.topic_acknowledged.get(topic, -1))
+                self.sent.renewed[topic] += not reply.is_error
         elif kind == "search":
             self._call(client, "mem_search", query="t1x", max_tokens=200, project="p")
         else:
@@ -141,6 +140,9 @@ class KillTest:
         app = App(Config(home=self.home), directory=self.home)
         with app.database.read() as tx:
             rows = tx.rows("SELECT title, content, topic_key, deleted_at IS NOT NULL FROM observations")
+            texts: dict[str, int] = dict(
+                tx.rows("SELECT topic_key, sum(revision_count + 1) FROM observations GROUP BY topic_key")
+            )
             entries: int = tx.value("SELECT count(*) FROM entries")
         self._compare([row for row in rows if not row[2]], number)
         for title, content, topic, _ in rows:
@@ -148,6 +150,11 @@ class KillTest:
                 self.lost.append(f"kill {number}: {topic} holds {content[:40]!r}, which nobody wrote")
             elif topic and content != body(content.split()[0]):
                 self.lost.append(f"kill {number}: {topic} is half there")
+        for topic, sent in self.sent.topics.items():
+            if not self.sent.renewed[topic] <= texts.get(topic, 0) <= len(sent):
+                self.lost.append(
+                    f"kill {number}: {topic} has had {texts.get(topic)} texts, not {self.sent.renewed[topic]}"
+                )
         if not self.sent.answers <= entries <= self.sent.calls:
             self.lost.append(f"kill {number}: {entries} log entries for {self.sent.answers} answers")
         self.lost += [f"kill {number}: {wrong}" for wrong in ledger_faults(app)]

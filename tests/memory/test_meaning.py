@@ -12,6 +12,7 @@ from haversack.memory import editing, embedding, finding, meaning, saving
 from haversack.memory.editing import Changes
 from haversack.memory.saving import Draft
 from haversack.store import vectors
+from haversack.tools.call import call
 from haversack.values import replace
 from tests.conftest import Clock
 
@@ -46,9 +47,7 @@ def save(app: App, title: str, content: str) -> int:
 
 def found(app: App, text: str) -> list[int]:
     chosen = finding.filters(app.memory, project="p")
-    result = finding.search(app.memory, text, chosen)
-    assert result.total == len(result.hits)
-    return [hit.observation.id for hit in result.hits]
+    return [hit.observation.id for hit in finding.search(app.memory, text, chosen).hits]
 
 
 @pytest.mark.usefixtures("model")
@@ -58,6 +57,7 @@ def test_a_memory_is_found_by_its_meaning_when_it_shares_no_word_with_the_questi
     assert found(app, "which dog is loud") == []
     assert meaning.reembed(app.memory).embedded == 2
     assert found(app, "which dog is loud") == [hound]
+    assert f"#{hound} Night" in call(app, "mem_search", {"query": "which dog is loud", "project": "p"}).text
 
 
 @pytest.mark.usefixtures("model")

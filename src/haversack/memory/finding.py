@@ -28,6 +28,8 @@ MOST_POSTINGS = 2_000
 """Rows read in full for a query's words, the rarest first; more common words only reorder what those found."""
 MOST_FIRST = 5_000
 """Rows read in full when even the rarest word has more than that."""
+NARROW = 0.9
+"""Filters that leave more of the store than this do not make a common word rare."""
 CONVERSATION_ASKS, CONVERSATION_TURNS = 10, 6
 """A session is a conversation when at least one in so many of its rows asks something, and it has so many."""
 
@@ -101,7 +103,7 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
         held = observations.get_many(tx, [each.row.id for each in ranked[:limit]])
         newest = observations.newest_id(tx)
     hits = tuple(Hit(held[each.row.id], each.score, each.parts) for each in ranked[:limit])
-    others = tuple(each.row.id for each in ranked[limit:])
+    others = tuple(each.row.id for each in ranked[limit:] if each.row.id not in beside)
     return Found(query, chosen, match, hits, others, total, tuple(elsewhere), newest, beside)
 
 
@@ -195,7 +197,7 @@ def _leading(
         return reach.strengths(tx, each.stems), count
     there = count
     # Counting where the search looks has its price too, so it is not tried where words are likely to be too many.
-    if count > room and count * reach.share <= 2 * room:
+    if count > room and reach.share < NARROW and count * reach.share <= 2 * room:
         there = index.count_search_results(tx, each.expression, _markable(reach.chosen))
     if there > room and not is_first:
         return None, 0
@@ -209,7 +211,7 @@ def _by_whole_query(
     scored = index.search(tx, match, chosen, WEIGHTS, max(RANKED, limit))
     relevance = {place: score for _, place, score in scored}
     rows = postings.placed(tx, relevance, chosen)
-    return ranking.rank(rows, relevance, _asked(text), frozenset(), _degrees(tx, rows), now=memory.now()), 0
+    return ranking.rank(rows, relevance, _asked(text), frozenset(), _degrees(tx, rows), now=memory.now()), frozenset()
 
 
 def _asked(text: str) -> Asked:

@@ -10,6 +10,8 @@ from haversack.store.search import IndexEntry, Weights
 WEIGHTS = Weights(title=2.0, content=1.0, tags=1.5)
 _SPEAKER = pattern(r"\s*([^\W\d_][\w .'-]{0,38}?)\s*:\s")
 _WORD = pattern(r"[^\W_]+")
+# A question mark inside an address or a pattern asks nothing.
+_ASKING = pattern(r"？|\?(?=[\s!?\"'”’)\]]|$)")
 _LONGEST_LABEL = 3
 
 
@@ -22,7 +24,7 @@ def label(title: str, content: str) -> str:
 
 def asks(content: str) -> int:
     """2 when a text ends by asking, 1 when it asks somewhere, else 0."""
-    return 2 if content.rstrip().endswith(("?", "？")) else int("?" in content or "？" in content)
+    return 2 if content.rstrip().endswith(("?", "？")) else int(_ASKING.search(content) is not None)
 
 
 def index(tx: Writer, identifier: int) -> None:

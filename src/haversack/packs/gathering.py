@@ -46,7 +46,8 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
     wanted = candidates + len(known)
     if query.strip():
         found = finding.search(memory, query, filters, limit=min(wanted, MAX_LIMIT))
-        ranked, total = [hit.observation for hit in found.hits], found.total
+        ranked = [hit.observation for hit in found.hits]
+        total = max(found.total, len(ranked))  # a neighbour of a match is a candidate, although it does not match
     else:
         with memory.database.read() as tx:
             ranked = observations.foremost(tx, filters, wanted)

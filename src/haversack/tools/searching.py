@@ -12,7 +12,7 @@ from haversack.store.records import Filters, Observation
 from haversack.tools.declaring import resumes
 from haversack.tools.result import Block, Rest, Result
 from haversack.tools.views import found_block, observation_block, one_line
-from haversack.values import asdict
+from haversack.values import asdict, replace
 
 PAGE = 50
 SNAPSHOT = 2_000
@@ -26,7 +26,7 @@ def result(app: App, found: Found, text: str, project: str, *, explain: bool) ->
     best = found.hits[0].score if found.hits else 1.0
     blocks = [_block(found, hit, best, explain=explain) for hit in found.hits]
     rest = None
-    if left := found.total - len(blocks):
+    if left := found.total - sum(block.counted for block in blocks):
         state = {"text": text, "match": found.match, "filters": asdict(found.filters), "ids": found.others,
                  "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else [],
                  "below": found.newest + 1}  # fmt: skip
@@ -49,7 +49,8 @@ def _block(found: Found, hit: Hit, best: float, *, explain: bool) -> Block:
         note = f"[score {hit.score:.3f}: {parts}]"
         extra = {"score": round(hit.score, 4), "parts": {name: round(value, 4) for name, value in hit.parts}}
     worth = hit.score / best if best > 0 else 1.0
-    return found_block(hit.observation, found.query, note=note, extra=extra, worth=worth)
+    shown = found_block(hit.observation, found.query, note=note, extra=extra, worth=worth)
+    return replace(shown, counted=hit.observation.id not in found.beside)
 
 
 def _nothing(found: Found, project: str) -> str:
