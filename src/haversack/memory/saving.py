@@ -69,10 +69,12 @@ class Saved:
 
 def save(memory: Memory, draft: Draft) -> Saved:
     """Remember something; the outcome says whether it is new, a new text of a topic, or seen before."""
-    draft, redactions = redacted(memory, checked(memory, draft))
+    placed = replace(draft, project=memory.project(draft.project))
+    draft, redactions = redacted(memory, checked(memory, placed))
     fingerprint = content_hash(draft)
     with memory.database.write() as tx:
-        missing = set(draft.relate_to) - observations.get_many(tx, draft.relate_to).keys()
+        others = observations.get_many(tx, draft.relate_to)
+        missing = set(draft.relate_to) - {each.id for each in others.values() if each.deleted_at is None}
         if missing:
             raise NotFound(f"no observation #{min(missing)} to relate to", hint="mem_search finds ids by content")
         session = sessions.ensure(
@@ -92,13 +94,13 @@ def save(memory: Memory, draft: Draft) -> Saved:
 
 
 def checked(memory: Memory, draft: Draft) -> Draft:
-    """The draft with its names cleaned and its project filled in; an error when something is wrong with it."""
+    """The draft with its names cleaned; an error when something is wrong with it."""
     return replace(
         draft,
         title=check_text("title", draft.title, MAX_TITLE).strip(),
         content=check_text("content", draft.content, memory.settings.max_content),
         kind=check_kind(draft.kind),
-        project=check_line("project", memory.project(draft.project)),
+        project=check_line("project", draft.project),
         scope=check_member("scope", draft.scope, SCOPES),
         topic_key=check_line("topic_key", draft.topic_key),
         namespace=check_line("namespace", draft.namespace),

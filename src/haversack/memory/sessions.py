@@ -10,7 +10,7 @@ from haversack.memory.room import Memory
 from haversack.memory.times import DAY
 from haversack.store import observations
 from haversack.store import sessions as table
-from haversack.store.database import Writer
+from haversack.store.database import Reader, Writer
 from haversack.store.records import Prompt, Session
 from haversack.values import record
 
@@ -63,13 +63,13 @@ def end(memory: Memory, identifier: str, summary: str = "") -> tuple[Session, tu
 def ensure(tx: Writer, memory: Memory, *, session_id: str, project: str, namespace: str) -> str:
     """The session an entry belongs to: the one named, the one under way, or the place's own; made if missing."""
     key = project_key(project)
-    given = session_id or memory.settings.session
+    given = session_id or _session_set(tx, memory, namespace)
     if not given:
         under_way = table.latest_open(tx, key, namespace, memory.now() - OPEN_FOR)
         if under_way:
             return under_way.id
-        given = "-".join(part for part in ("manual", project, namespace) if part)
-    elif held := table.get(tx, given):
+        given = _own_session(tx, project, namespace)
+    if held := table.get(tx, given):
         if held.namespace != namespace:
             raise Conflict(
                 f"session {given!r} belongs to namespace {held.namespace!r}, not {namespace!r}",
@@ -87,6 +87,25 @@ def ensure(tx: Writer, memory: Memory, *, session_id: str, project: str, namespa
     )
     table.add(tx, session, key)
     return session.id
+
+
+def _session_set(tx: Reader, memory: Memory, namespace: str) -> str:
+    """The session that is set for this process; its sub-agents, who have a namespace, have sessions of their own."""
+    held = table.get(tx, memory.settings.session)
+    return memory.settings.session if namespace == (held.namespace if held else "") else ""
+
+
+def _own_session(tx: Reader, project: str, namespace: str) -> str:
+    """The id of the session for what belongs to no other, which no other project or namespace has."""
+    name = "-".join(part for part in ("manual", project, namespace) if part)
+    identifier, number = name, 1
+    while (held := table.get(tx, identifier)) and (project_key(held.project), held.namespace) != (
+        project_key(project),
+        namespace,
+    ):
+        number += 1
+        identifier = f"{name}-{number}"
+    return identifier
 
 
 def save_prompt(

@@ -1,0 +1,110 @@
+"""A namespace isolates a sub-agent everywhere; leaving it out means all of them."""
+
+import json
+
+import pytest
+
+from haversack.app import App
+from haversack.config import Config, MemorySettings
+from haversack.errors import Conflict
+from haversack.memory import compacting, finding, progress, recalling, saving, sessions
+from haversack.memory.recalling import place_filters
+from haversack.memory.saving import Draft
+from haversack.tools.call import call
+from tests.conftest import Clock
+
+NAMESPACES = ("", "scout", "smith")
+LEARNINGS = "## Key learnings\n\n1. The cache is flushed on every {} release, without exception\n"
+
+
+@pytest.fixture
+def shared(app: App, clock: Clock) -> App:
+    for namespace in NAMESPACES:
+        name = namespace or "main"
+        call(
+            app,
+            "mem_save",
+            {"title": f"{name} note", "content": f"cache of {name}", "project": "p", "namespace": namespace},
+        )
+        call(app, "mem_save_prompt", {"content": f"{name} asks", "project": "p", "namespace": namespace})
+        call(app, "mem_session_start", {"id": f"s-{name}", "project": "p", "namespace": namespace})
+        call(app, "mem_progress", {"project": "p", "content": json.dumps({"who": name}), "namespace": namespace})
+        call(app, "mem_capture_passive", {"content": LEARNINGS.format(name), "project": "p", "namespace": namespace})
+    clock.advance(days=10)
+    return app
+
+
+@pytest.mark.parametrize("tool", ["mem_search", "mem_context", "list_observations", "list_sessions", "context_pack"])
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_a_reading_tool_shows_one_namespace_alone(shared: App, tool: str, namespace: str) -> None:
+    arguments: dict[str, object] = {"namespace": namespace, "project": "p"}
+    if tool == "mem_search":
+        arguments["query"] = "cache note asks release"
+    text = call(shared, tool, arguments).text
+    own = namespace or "main"
+    assert own in text
+    for other in ("main", "scout", "smith"):
+        assert other == own or other not in text
+
+
+def test_leaving_the_namespace_out_means_all_of_them(shared: App) -> None:
+    text = call(shared, "mem_context", {"project": "p"}).text
+    assert all(name in text for name in ("main", "scout", "smith"))
+    assert call(shared, "mem_search", {"query": "cache"}).total == 6
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_each_namespace_has_its_own_progress(shared: App, namespace: str) -> None:
+    held = progress.read(shared.memory, "p", namespace=namespace)
+    assert held is not None
+    assert json.loads(held.content) == {"who": namespace or "main"}
+
+
+def test_passive_capture_keeps_its_namespace(shared: App) -> None:
+    found = finding.search(shared.memory, "exception", finding.filters(shared.memory, namespace="scout"))
+    assert [hit.observation.namespace for hit in found.hits] == ["scout"]
+    assert finding.search(shared.memory, "exception", finding.filters(shared.memory)).total == 3
+
+
+def test_compaction_touches_one_namespace_alone(shared: App) -> None:
+    everything = [each.id for each in recalling.recent(shared.memory, place_filters(), 100)]
+    done = compacting.compact(
+        shared.memory,
+        place_filters(namespace="scout"),
+        5,
+        tuple(everything),
+        Draft(title="s", content="c", namespace="scout"),
+    )
+    assert {each.namespace for each in done.deleted} == {"scout"}
+    assert len(done.deleted) + len(done.refused) == len(everything)
+    assert done.summary is not None
+    assert recalling.recall(shared.memory, done.summary.id).namespace == "scout"
+
+
+def test_sub_agents_do_not_share_the_session_made_for_them(app: App) -> None:
+    """A project called a-b and the namespace b of a project called a are two places."""
+    drafts = [Draft(title="t", content="c", project="a-b"), Draft(title="t", content="c", project="a", namespace="b")]
+    one, other = (saving.save(app.memory, draft).session_id for draft in drafts)
+    assert one != other
+
+
+def test_the_timeline_of_a_sub_agents_memory_shows_its_own_session_alone(shared: App) -> None:
+    found = finding.search(shared.memory, "note", finding.filters(shared.memory, namespace="scout")).hits[0].observation
+    timeline = recalling.timeline(shared.memory, found.id, before=100, after=100)
+    assert {each.namespace for each in (*timeline.before, *timeline.after)} <= {"scout"}
+
+
+def test_a_session_of_another_namespace_is_refused(shared: App) -> None:
+    with pytest.raises(Conflict, match="namespace 'scout'"):
+        call(shared, "mem_save", {"title": "t", "content": "c", "session_id": "s-scout", "namespace": "smith"})
+
+
+def test_the_session_that_is_set_for_a_host_does_not_stop_its_sub_agents(tmp_path: object, clock: Clock) -> None:
+    config = Config(home=f"{tmp_path}/home", memory=MemorySettings(session="host-session"))
+    app = App(config, directory=str(tmp_path), now=clock)
+    assert saving.save(app.memory, Draft(title="t", content="c", project="p")).session_id == "host-session"
+    own = saving.save(app.memory, Draft(title="t", content="c", project="p", namespace="scout")).session_id
+    assert own != "host-session"
+    found, _ = sessions.recent(app.memory, namespace="scout")
+    assert [each.id for each in found] == [own]
+    app.close()
