@@ -128,7 +128,8 @@ def test_a_topic_is_one_per_project_scope_and_namespace(app: App) -> None:
         {"project": "a", "scope": "personal"},
         {"project": "a", "namespace": "n"},
     ]
-    ids = {save(app.memory, Draft(title="t", content="c", topic_key="k", **place)).id for place in places}
+    draft = Draft(title="t", content="c", topic_key="k")
+    ids = {save(app.memory, replace(draft, **place)).id for place in places}
     assert len(ids) == 4
 
 

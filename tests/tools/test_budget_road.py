@@ -88,9 +88,11 @@ def test_a_tool_whose_line_fails_is_logged_with_the_beginning_of_its_reply(
     stats = find("mem_stats")
     usual = stats.function
 
-    def failing(app: App) -> Outcome:
-        return replace(usual(app), brief=lambda: f"{1 // 0}")
+    def failing(app: App, *, project: str = "") -> Outcome:
+        return replace(usual(app, project=project), brief=lambda: f"{1 // 0}")
 
+    # What the tool takes is read from its function once: from the usual one, whichever test runs first.
+    assert stats.parameters
     monkeypatch.setattr(stats, "function", failing)
     reply = call(debited, "mem_stats", {})
     assert newest(debited).brief == " ".join(reply.text.split())

@@ -13,9 +13,13 @@ CANDIDATES = 500
 
 @record
 class Candidates:
-    """Observations that may be compacted, the oldest first; `total` and `units` are of all of them."""
+    """Observations that may be compacted, the oldest first, and the ids of those behind them.
+
+    `total` and `units` are of all of them.
+    """
 
     observations: tuple[Observation, ...]
+    others: tuple[int, ...]
     total: int
     units: int
 
@@ -41,7 +45,8 @@ def candidates(memory: Memory, filters: Filters, older_than_days: int) -> Candid
     with memory.database.read() as tx:
         found = observations.older_than(tx, filters, cutoff, CANDIDATES)
         total, units = observations.total_older_than(tx, filters, cutoff)
-    return Candidates(tuple(found), total, units)
+        others = observations.ids_older_than(tx, filters, cutoff, after=len(found)) if total > len(found) else []
+    return Candidates(tuple(found), tuple(others), total, units)
 
 
 def compact(

@@ -91,8 +91,9 @@ def ensure(tx: Writer, memory: Memory, *, session_id: str, project: str, namespa
 
 def _session_set(tx: Reader, memory: Memory, namespace: str) -> str:
     """The session that is set for this process; its sub-agents, who have a namespace, have sessions of their own."""
-    held = table.get(tx, memory.settings.session)
-    return memory.settings.session if namespace == (held.namespace if held else "") else ""
+    chosen = memory.settings.session
+    held = table.get(tx, chosen) if chosen else None
+    return chosen if namespace == (held.namespace if held else "") else ""
 
 
 def _own_session(tx: Reader, project: str, namespace: str) -> str:

@@ -40,10 +40,10 @@ def statistics(memory: Memory, *, project: str = "") -> Statistics:
             bytes=totals.bytes,
             sessions=sessions.count(tx, key, None),
             prompts=sessions.count_prompts(tx, key, None),
-            relations=relations.count(tx),
+            relations=relations.count(tx, key),
             oldest=totals.oldest,
             newest=totals.newest,
-            projects=tuple(observations.counted_by(tx, "project", live)),
+            projects=tuple(observations.counted_by_project(tx, live)),
             kinds=tuple(observations.counted_by(tx, "kind", live)),
             size_on_disk=_size(memory.database.path),
         )

@@ -237,6 +237,17 @@ def older_than(tx: Reader, filters: Filters, moment: int, limit: int) -> list[Ob
     return [_observation(row) for row in rows]
 
 
+def ids_older_than(tx: Reader, filters: Filters, moment: int, *, after: int) -> list[int]:
+    """The ids `older_than` has behind the first so many."""
+    condition, values = where(filters)
+    rows = tx.rows(
+        f"SELECT o.id FROM observations o WHERE {condition} AND o.last_seen_at < ? AND o.pinned = 0"
+        " ORDER BY o.position LIMIT -1 OFFSET ?",
+        (*values, moment, after),
+    )
+    return [row[0] for row in rows]
+
+
 def total_older_than(tx: Reader, filters: Filters, moment: int) -> tuple[int, int]:
     """How many observations `older_than` has in all, and their units."""
     condition, values = where(filters)
@@ -331,6 +342,17 @@ def totals(tx: Reader, filters: Filters) -> Totals:
     )
     assert row is not None
     return Totals(*row)
+
+
+def counted_by_project(tx: Reader, filters: Filters) -> list[tuple[str, int]]:
+    """How many observations each project has, the most first; a name written in several ways is one project."""
+    condition, values = where(filters)
+    rows = tx.rows(
+        f"SELECT min(o.project), count(*) AS many FROM observations o WHERE {condition}"
+        " GROUP BY o.project_key ORDER BY many DESC, o.project_key",
+        values,
+    )
+    return [(row[0], row[1]) for row in rows]
 
 
 def counted_by(tx: Reader, column: str, filters: Filters) -> list[tuple[str, int]]:

@@ -84,10 +84,16 @@ def degrees(tx: Reader, identifiers: Sequence[int]) -> dict[int, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def count(tx: Reader) -> int:
-    """How many relations there are."""
-    total: int = tx.value("SELECT count(*) FROM relations")
-    return total
+def count(tx: Reader, project_key: str = "") -> int:
+    """How many relations there are, or how many begin in a project."""
+    if not project_key:
+        total: int = tx.value("SELECT count(*) FROM relations")
+        return total
+    inside: int = tx.value(
+        "SELECT count(*) FROM relations r JOIN observations o ON o.id = r.from_id WHERE o.project_key = ?",
+        (project_key,),
+    )
+    return inside
 
 
 def everything(tx: Reader) -> list[Relation]:

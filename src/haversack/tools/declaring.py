@@ -187,6 +187,10 @@ def resumes(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 def resuming(name: str) -> Callable[..., Any]:
     """The function registered under a name by `resumes`."""
+    if name not in _RESUMES:
+        from haversack.tools.registry import tools  # a process that goes on need not have loaded what began
+
+        tools()
     return _RESUMES[name]
 
 

@@ -10,15 +10,15 @@ from haversack.memory.saving import Draft
 from haversack.memory.statistics import Statistics, statistics
 from haversack.memory.times import date
 from haversack.memory.topics import suggest_topic_key
-from haversack.store.records import Session
+from haversack.store.records import Observation, Session
 from haversack.tools.declaring import Range, resumes, tool
 from haversack.tools.parameters import Limit, NamespaceFilter, ProjectFilter
 from haversack.tools.result import Block, Document, Done, Outcome, Rest, Result
 from haversack.tools.searching import rest_of_list
 from haversack.tools.views import observation_block, one_line, revision_block, session_block
 
-SESSION_PRICE = 40
-"""Tokens of a session in a list, for pricing those not rendered."""
+SESSION_PRICE, CANDIDATE_PRICE = 40, 30
+"""Tokens of a session and of a candidate in a list, for pricing those not rendered."""
 
 
 @tool(group="memory")
@@ -84,20 +84,30 @@ def mem_compact(
     found = compacting.candidates(app.memory, filters, older_than_days)
     # Counts are stored as o200k's; what compacting would free need not be counted again for another profile.
     price = found.units
-    blocks = [
-        observation_block(each, note=f"~{each.units} tokens", extra={"tokens": each.units})
-        for each in found.observations
-    ]
+    blocks = [_candidate(each) for each in found.observations]
+    left = len(found.others)
     return Result(
         blocks=blocks,
         noun="observations",
         total=found.total,
+        rest=Rest(left, left * CANDIDATE_PRICE, "candidates", {"ids": found.others}) if left else None,
         heading=f"{found.total} older than {older_than_days} days, ~{price} tokens in all." if blocks else "",
         empty=f"Nothing is older than {older_than_days} days.",
         limit_hint="Compact these first.",
         facts={"tokens_in_all": price},
         brief=f"{found.total} observations older than {older_than_days} days, ~{price} tokens",
     )
+
+
+def _candidate(observation: Observation) -> Block:
+    return observation_block(observation, note=f"~{observation.units} tokens", extra={"tokens": observation.units})
+
+
+@resumes("candidates")
+def _more_candidates(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    ids, left = rest.state["ids"][:50], rest.state["ids"][50:]
+    further = Rest(len(left), len(left) * CANDIDATE_PRICE, rest.resume, {"ids": left}) if left else None
+    return [_candidate(each) for each in finding.by_ids(app.memory, list(ids))], further
 
 
 def _summary(project: str, namespace: str | None, title: str, content: str) -> Draft | None:

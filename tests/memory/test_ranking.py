@@ -1,0 +1,156 @@
+"""Which match comes first: relevance leads, everything else may only reorder near-equals."""
+
+import pytest
+
+from haversack.app import App
+from haversack.errors import InvalidArgument
+from haversack.memory import editing, finding, recalling, relating
+from haversack.memory.editing import Changes
+from haversack.memory.saving import Draft, save
+from haversack.tools.call import call
+from haversack.values import replace
+from tests.conftest import Clock
+
+BETTER = Draft(
+    title="Rotating signing keys", content="The signing keys rotate hourly; rotation keeps the old key.", project="p"
+)
+WEAKER = Draft(
+    title="Lunch", content="We spoke of many things over lunch, among them one key to the flat.", project="p"
+)
+FILLER = "An unrelated remark about gardening, weather and the price of apples, number {}."
+
+
+def fill(app: App, count: int = 40) -> None:
+    for number in range(count):
+        save(app.memory, Draft(title=f"Remark {number}", content=FILLER.format(app.now()), project="p"))
+
+
+def order(app: App, query: str, **filters: str) -> list[int]:
+    found = finding.search(app.memory, query, finding.filters(app.memory, **filters), limit=100)
+    return [hit.observation.id for hit in found.hits]
+
+
+def test_a_clearly_better_match_wins_over_everything_else_together(app: App, clock: Clock) -> None:
+    fill(app)
+    better = save(app.memory, replace(BETTER, importance=0.0)).id
+    editing.update(app.memory, better, Changes(verification="disputed"))
+    clock.advance(days=700)
+    weaker = save(app.memory, replace(WEAKER, importance=1.0)).id
+    editing.update(app.memory, weaker, Changes(verification="verified"))
+    for _ in range(12):
+        recalling.recall(app.memory, weaker)
+    for other in range(1, 7):
+        relating.relate(app.memory, weaker, other, "relates_to")
+    assert order(app, "signing key rotation")[0] == better
+
+
+@pytest.mark.parametrize("nudge", ["recency", "importance", "verification", "access", "links"])
+def test_between_equals_each_nudge_decides(app: App, clock: Clock, nudge: str) -> None:
+    ids = []
+    for letter in ("A", "B"):
+        fill(app, 20)
+        ids.append(save(app.memory, replace(BETTER, title=f"Rotating signing keys {letter}")).id)
+    fill(app, 20)
+    preferred, other = ids
+    if nudge == "recency":
+        clock.advance(days=200)
+        preferred = save(app.memory, replace(BETTER, title="Rotating signing keys C")).id
+    elif nudge == "importance":
+        editing.update(app.memory, preferred, Changes(importance=1.0))
+        editing.update(app.memory, other, Changes(importance=0.0))
+    elif nudge == "verification":
+        editing.update(app.memory, preferred, Changes(verification="verified"))
+        editing.update(app.memory, other, Changes(verification="outdated"))
+    elif nudge == "access":
+        for _ in range(10):
+            recalling.recall(app.memory, preferred)
+    else:
+        for each in range(1, 6):
+            relating.relate(app.memory, preferred, each, "relates_to")
+    assert order(app, "signing keys")[0] == preferred
+
+
+def test_the_parts_of_a_score_are_shown_on_request(app: App) -> None:
+    save(app.memory, BETTER)
+    text = call(app, "mem_search", {"query": "signing", "explain": True}).text
+    assert "score" in text
+    assert all(part in text for part in ("relevance", "recency", "importance", "verification", "access", "links"))
+    assert "score" not in call(app, "mem_search", {"query": "signing"}).text
+
+
+@pytest.mark.parametrize("status", ["archived", "superseded"])
+def test_what_is_not_current_is_out_unless_asked_for(app: App, status: str) -> None:
+    found = save(app.memory, BETTER).id
+    editing.update(app.memory, found, Changes(status=status))
+    assert order(app, "signing") == []
+    assert order(app, "signing", status=status) == [found]
+    assert order(app, "signing", status="all") == [found]
+    assert str(found) not in call(app, "context_pack", {"project": "p"}).text
+
+
+def test_filters_apply_inside_the_query_before_ranking(app: App) -> None:
+    """Two hundred better matches elsewhere do not keep the one that passes the filter from being found."""
+    with app.database.write():
+        for number in range(300):
+            save(
+                app.memory,
+                replace(BETTER, title=f"Signing keys {number}", content=f"signing key {number}", kind="fact"),
+            )
+    wanted = save(app.memory, Draft(title="Aside", content="some key", kind="decision", project="q", tags=("Rare",))).id
+    for filters in ({"kind": "decision"}, {"project": "Q"}):
+        found = finding.search(app.memory, "signing key", finding.filters(app.memory, **filters), limit=5)
+        assert ([hit.observation.id for hit in found.hits], found.total) == ([wanted], 1)
+    found = finding.search(app.memory, "signing key", finding.filters(app.memory, tags=("rare",)), limit=5)
+    assert [hit.observation.id for hit in found.hits] == [wanted]
+
+
+def test_since_and_until_bound_the_time(app: App, clock: Clock) -> None:
+    old = save(app.memory, BETTER).id
+    clock.advance(days=30)
+    new = save(app.memory, replace(BETTER, title="Signing keys again")).id
+    assert order(app, "signing", since="7d") == [new]
+    assert order(app, "signing", until="2026-02-10") == [old]
+    assert order(app, "signing", since="2026-02-02", until="2026-02-02") == [old]
+    with pytest.raises(InvalidArgument, match="since"):
+        order(app, "signing", since="the other day")
+
+
+def test_every_tag_asked_for_must_be_there(app: App) -> None:
+    both = save(app.memory, replace(BETTER, tags=("A", "b"))).id
+    save(app.memory, replace(BETTER, title="one tag", tags=("a",)))
+    found = finding.search(app.memory, "signing", finding.filters(app.memory, tags=("a", "B")))
+    assert [hit.observation.id for hit in found.hits] == [both]
+
+
+def test_when_nothing_is_found_here_other_projects_are_named(app: App) -> None:
+    save(app.memory, replace(BETTER, project="Thesis"))
+    save(app.memory, replace(BETTER, title="x", project="thesis"))
+    save(app.memory, replace(BETTER, project="garden"))
+    text = call(app, "mem_search", {"query": "signing", "project": "blog"}).text
+    assert "Thesis (2)" in text and "garden (1)" in text
+    assert "Thesis" not in call(app, "mem_search", {"query": "zebra", "project": "blog"}).text
+
+
+def test_a_project_is_found_whatever_its_case(app: App) -> None:
+    found = save(app.memory, replace(BETTER, project="MyThesis")).id
+    assert order(app, "signing", project="mythesis") == [found]
+
+
+def test_a_query_without_a_word_is_a_clear_error(app: App) -> None:
+    for query in ("", "   ", "()", '""'):
+        with pytest.raises(InvalidArgument, match="query"):
+            call(app, "mem_search", {"query": query})
+
+
+@pytest.mark.parametrize("limit", [0, -1, 201, 10**9])
+def test_a_limit_out_of_range_is_an_error_not_a_clamp(app: App, limit: int) -> None:
+    with pytest.raises(InvalidArgument, match="limit"):
+        call(app, "mem_search", {"query": "x", "limit": limit})
+
+
+def test_match_all_asks_for_every_word(app: App) -> None:
+    both = save(app.memory, Draft(title="t", content="apples and pears", project="p")).id
+    save(app.memory, Draft(title="u", content="apples alone", project="p"))
+    assert finding.search(app.memory, "apples pears", finding.filters(app.memory), mode="all").total == 1
+    assert order(app, "apples pears")[0] == both
+    assert len(order(app, "apples pears")) == 2
