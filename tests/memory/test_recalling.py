@@ -1,5 +1,7 @@
 """Recalling without a query: the context of a project, the neighbourhood of an observation, the graph."""
 
+from itertools import pairwise
+
 import pytest
 
 from haversack.app import App
@@ -93,7 +95,7 @@ def test_reading_a_memory_counts_as_access(app: App, ten: list[int]) -> None:
 
 
 def test_a_graph_goes_outward_level_by_level_and_skips_the_deleted(app: App, ten: list[int]) -> None:
-    for one, other in zip(ten, ten[1:5], strict=False):
+    for one, other in pairwise(ten[:5]):
         relating.relate(app.memory, one, other, "depends_on")
     found = graph(app.memory, ten[0], depth=3)
     assert [(each.observation.id, each.depth) for each in found.linked] == [(ten[1], 1), (ten[2], 2), (ten[3], 3)]

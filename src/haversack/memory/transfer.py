@@ -5,7 +5,7 @@ store; relations name their ends by it.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from haversack.errors import InvalidArgument
@@ -13,7 +13,7 @@ from haversack.memory import indexing
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
 from haversack.store import observations, relations, sessions
-from haversack.store.database import Writer
+from haversack.store.database import ConstraintBroken, Writer
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.tokens import count_tokens, utf8_length
@@ -46,8 +46,9 @@ def export(memory: Memory) -> Iterator[str]:
         for prompt in sessions.every_prompt(tx):
             yield _line("prompt", asdict(prompt))
         for relation in relations.everything(tx):
-            ends = {"from_uid": uids[relation.from_id], "to_uid": uids[relation.to_id]}
-            yield _line("relation", {**ends, **asdict(relation)})
+            values = asdict(relation) | {"from_uid": uids[relation.from_id], "to_uid": uids[relation.to_id]}
+            values["relation_type"] = values.pop("type")  # `type` says what a line is
+            yield _line("relation", values)
 
 
 def _line(kind: str, values: Mapping[str, object]) -> str:
@@ -64,21 +65,33 @@ def import_(memory: Memory, lines: Iterable[str]) -> Imported:
                 continue
             try:
                 outcomes[reading.take(json.loads(line))] += 1
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+            except (ValueError, KeyError, TypeError, AttributeError, ConstraintBroken) as error:
+                reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
                 raise InvalidArgument(
                     f"line {number} cannot be imported: {reason}",
                     hint="nothing was imported; mend the line and try again",
                 ) from None
+        reading.finish()
     return Imported(**outcomes)
 
 
 class _Reading:
-    """One import under way; ids of this store by the uid of what they stand for."""
+    """One import under way; ids of this store by the uid of what they stand for.
+
+    Into an empty store everything comes with the id it had, since texts name others by it.
+    """
 
     def __init__(self, tx: Writer) -> None:
         self.tx = tx
         self.ids: dict[str, int] = {}
+        self.keeps_ids = observations.newest_id(tx) == 0
+        self.added: list[tuple[int, int]] = []
+
+    def finish(self) -> None:
+        """Put what was added into the order it had."""
+        if self.added != sorted(self.added):
+            for _, identifier in sorted(self.added):
+                observations.move_to_end(self.tx, identifier)
 
     def take(self, values: dict[str, Any]) -> str:
         kind = values.pop("type")
@@ -100,11 +113,13 @@ class _Reading:
         return "known"
 
     def _session(self, values: dict[str, Any]) -> str:
-        session = Session(**values)
+        session = Session(**_typed(Session, values))
         return "added" if sessions.add(self.tx, session, project_key(session.project)) else "known"
 
     def _observation(self, values: dict[str, Any]) -> str:
-        found = Observation(**{**values, "tags": tuple(values["tags"])})
+        found = Observation(**_typed(Observation, values))
+        if sessions.get(self.tx, found.session_id) is None:
+            raise ValueError(f"there is no session {found.session_id[:60]!r}")
         held = observations.with_uid(self.tx, found.uid)
         if held is not None:
             self.ids[found.uid] = held.id
@@ -114,7 +129,9 @@ class _Reading:
         else:
             # A topic has one live observation; an imported rival keeps its text under no topic.
             found = self._without_taken_topic(found)
-            self.ids[found.uid] = observations.insert(self.tx, _new(found))
+            identifier = observations.insert(self.tx, _new(found), found.id if self.keeps_ids else None)
+            self.ids[found.uid] = identifier
+            self.added.append((found.position, identifier))
         self._restate(self.ids[found.uid], found)
         return "updated" if held is not None else "added"
 
@@ -131,29 +148,61 @@ class _Reading:
         values = {name: getattr(found, name) for name in names}
         values |= {"pinned": int(found.pinned), "project_key": project_key(found.project)}
         values |= {"bytes": utf8_length(found.content), "units": count_tokens(found.content)}
+        values |= {"label": indexing.label(found.title, found.content), "asks": indexing.asks(found.content)}
         observations.change(self.tx, identifier, values)
         observations.retag(self.tx, identifier, found.tags)
         indexing.index(self.tx, identifier)
 
     def _revision(self, values: dict[str, Any]) -> str:
         uid = values.pop("uid")
-        revision = Revision(**{**values, "observation_id": self.ids[uid], "tags": tuple(values["tags"])})
+        revision = Revision(**_typed(Revision, {**values, "observation_id": self.ids[uid]}))
         return "added" if observations.put_revision(self.tx, revision) else "known"
 
     def _prompt(self, values: dict[str, Any]) -> str:
-        prompt = Prompt(**values)
+        prompt = Prompt(**_typed(Prompt, values))
         if sessions.has_prompt(self.tx, prompt):
             return "known"
         sessions.add_prompt(self.tx, prompt, project_key(prompt.project))
         return "added"
 
     def _relation(self, values: dict[str, Any]) -> str:
-        ends = {"from_id": self.ids[values.pop("from_uid")], "to_id": self.ids[values.pop("to_uid")]}
-        relation = Relation(**{**values, **ends})
+        values["from_id"] = self.ids[values.pop("from_uid")]
+        values["to_id"] = self.ids[values.pop("to_uid")]
+        values["type"] = values.pop("relation_type")
+        relation = Relation(**_typed(Relation, values))
         if relations.has(self.tx, relation):
             return "known"
         relations.put(self.tx, relation)
         return "added"
+
+
+def _typed(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a record, lists as tuples; an error when one is not what its field holds."""
+    wanted = kind.__annotations__
+    for name, value in values.items():
+        if name not in wanted:
+            raise ValueError(f"{kind.__name__.lower()} has no {name}")
+        if not _IS[wanted[name]](value):
+            raise ValueError(f"{name} is {str(value)[:60]!r}")
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value == value.encode("utf-8", "replace").decode("utf-8")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_IS: dict[object, Callable[[Any], bool]] = {
+    str: _is_text,
+    int: _is_whole,
+    bool: lambda value: isinstance(value, bool),
+    float: lambda value: isinstance(value, float) or _is_whole(value),
+    int | None: lambda value: value is None or _is_whole(value),
+    tuple[str, ...]: lambda value: isinstance(value, list) and all(map(_is_text, value)),
+}
 
 
 def _texts(observation: Observation) -> tuple[object, ...]:

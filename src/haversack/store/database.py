@@ -20,6 +20,9 @@ _LEAST_ROOM = 200_000
 MEMORY = ":memory:"
 """The path of a store that lives and dies with its `Database`."""
 
+ConstraintBroken = apsw.ConstraintError
+"""A row that contradicts the schema, such as a reference to nothing."""
+
 Value = str | int | float | bytes | None
 Row = tuple[Any, ...]
 

@@ -61,24 +61,24 @@ def _split(tags: str) -> tuple[str, ...]:
     return tuple(tags.split("\n")) if tags else ()
 
 
-def insert(tx: Writer, new: NewObservation) -> int:
-    """Add an observation at the end of its session and of the recency order, and return its id."""
+def insert(tx: Writer, new: NewObservation, identifier: int | None = None) -> int:
+    """Add an observation at the end of its session and of the recency order, and return its id, new unless given."""
     number, turns = tx.rows("SELECT number, turns FROM sessions WHERE id = ?", (new.session_id,))[0]
     tx.run("UPDATE sessions SET turns = turns + 1, asking = asking + ? WHERE number = ?", (int(new.asks > 0), number))
     identifier = tx.insert(
         """
         INSERT INTO observations (
-            position, uid, place, label, asks, session_id, kind, title, content, tags, importance, tool_name,
+            id, position, uid, place, label, asks, session_id, kind, title, content, tags, importance, tool_name,
             project, project_key, scope, topic_key, namespace, status, verification, pinned, content_hash, bytes,
             units, revision_count, duplicate_count, access_count, created_at, updated_at, last_seen_at
         ) VALUES (
-            (SELECT coalesce(max(position), 0) + 1 FROM observations),
+            ?, (SELECT coalesce(max(position), 0) + 1 FROM observations),
             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?
         )
         """,
         (
-            new.uid, (number << SESSION_BITS) + turns + 1, new.label, new.asks, new.session_id, new.kind, new.title,
-            new.content, "\n".join(new.tags), new.importance, new.tool_name, new.project, new.project_key, new.scope,
+            identifier, new.uid, (number << SESSION_BITS) + turns + 1, new.label, new.asks, new.session_id,
+            new.kind, new.title, new.content, "\n".join(new.tags), new.importance, new.tool_name, new.project, new.project_key, new.scope,
             new.topic_key, new.namespace, new.status, new.verification, int(new.pinned), new.content_hash, new.bytes,
             new.units, new.created_at, new.created_at, new.created_at,
         ),
