@@ -1,5 +1,7 @@
 """Which match comes first: relevance leads, everything else may only reorder near-equals."""
 
+from typing import Any
+
 import pytest
 
 from haversack.app import App
@@ -25,7 +27,7 @@ def fill(app: App, count: int = 40) -> None:
         save(app.memory, Draft(title=f"Remark {number}", content=FILLER.format(app.now()), project="p"))
 
 
-def order(app: App, query: str, **filters: str) -> list[int]:
+def order(app: App, query: str, **filters: Any) -> list[int]:
     found = finding.search(app.memory, query, finding.filters(app.memory, **filters), limit=100)
     return [hit.observation.id for hit in found.hits]
 
@@ -97,7 +99,8 @@ def test_filters_apply_inside_the_query_before_ranking(app: App) -> None:
                 replace(BETTER, title=f"Signing keys {number}", content=f"signing key {number}", kind="fact"),
             )
     wanted = save(app.memory, Draft(title="Aside", content="some key", kind="decision", project="q", tags=("Rare",))).id
-    for filters in ({"kind": "decision"}, {"project": "Q"}):
+    narrowing: tuple[dict[str, Any], ...] = ({"kind": "decision"}, {"project": "Q"})
+    for filters in narrowing:
         found = finding.search(app.memory, "signing key", finding.filters(app.memory, **filters), limit=5)
         assert ([hit.observation.id for hit in found.hits], found.total) == ([wanted], 1)
     found = finding.search(app.memory, "signing key", finding.filters(app.memory, tags=("rare",)), limit=5)

@@ -170,7 +170,7 @@ def test_the_figures_equal_a_recount(app: App) -> None:
 
 def test_the_figures_of_a_project_are_its_own(app: App) -> None:
     ids = [save(app.memory, Draft(title=f"t{number}", content="c", project="p")).id for number in range(2)]
-    relating.relate(app.memory, *ids, "fixes")
+    relating.relate(app.memory, ids[0], ids[1], "fixes")
     save(app.memory, Draft(title="t", content="c", project="q"))
     assert statistics.statistics(app.memory, project="q").relations == 0
     assert statistics.statistics(app.memory, project="p").relations == 1

@@ -77,10 +77,10 @@ def insert(tx: Writer, new: NewObservation, identifier: int | None = None) -> in
         )
         """,
         (
-            identifier, new.uid, (number << SESSION_BITS) + turns + 1, new.label, new.asks, new.session_id,
-            new.kind, new.title, new.content, "\n".join(new.tags), new.importance, new.tool_name, new.project, new.project_key, new.scope,
-            new.topic_key, new.namespace, new.status, new.verification, int(new.pinned), new.content_hash, new.bytes,
-            new.units, new.created_at, new.created_at, new.created_at,
+            identifier, new.uid, (number << SESSION_BITS) + turns + 1, new.label, new.asks, new.session_id, new.kind,
+            new.title, new.content, "\n".join(new.tags), new.importance, new.tool_name, new.project, new.project_key,
+            new.scope, new.topic_key, new.namespace, new.status, new.verification, int(new.pinned), new.content_hash,
+            new.bytes, new.units, new.created_at, new.created_at, new.created_at,
         ),
     )  # fmt: skip
     _tag(tx, identifier, new.tags)

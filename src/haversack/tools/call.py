@@ -12,7 +12,7 @@ from haversack.tools.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLay
 from haversack.tools.recording import Trail
 from haversack.tools.registry import find
 from haversack.tools.result import LEVELS, Document, Done, Outcome, Result
-from haversack.tools.validating import refuse_broken_characters, validate
+from haversack.tools.validating import validate, with_whole_characters
 from haversack.values import record, replace
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ def call(app: App, name: str, arguments: Mapping[str, object], options: Options 
     standing = _in_force(app, tool)
     loggable: Mapping[str, object] = {}
     try:
-        refuse_broken_characters(arguments)
-        loggable = arguments
+        arguments = loggable = with_whole_characters(arguments)
         return _answer(app, tool, arguments, options, standing)
     except HaversackError as error:
         if standing is not None:

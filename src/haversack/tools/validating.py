@@ -34,21 +34,37 @@ def validate(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Any]:
     return values
 
 
-def refuse_broken_characters(arguments: Mapping[str, object]) -> None:
-    """An error for halves of surrogate pairs, which can be neither stored nor sent back."""
-    waiting: list[object] = [arguments]
+def with_whole_characters(arguments: Mapping[str, object]) -> Mapping[str, object]:
+    """The arguments; an error for halves of surrogate pairs, which can be neither stored nor sent back.
+
+    Only a query is mended instead: whatever was typed can be searched for.
+    """
+    query = arguments.get("query")
+    if isinstance(query, str) and _is_broken(query):
+        arguments = {**arguments, "query": query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")}
+    for name, value in arguments.items():
+        if _holds_broken([name, value]):
+            named = "an argument's name" if _is_broken(name) else name
+            raise InvalidArgument(f"{named} holds half of a surrogate pair", hint="send whole characters")
+    return arguments
+
+
+def _holds_broken(waiting: list[object]) -> bool:
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
-            if not value.isascii() and _is_broken(value):
-                raise InvalidArgument("an argument holds half of a surrogate pair", hint="send whole characters")
+            if _is_broken(value):
+                return True
         elif isinstance(value, Mapping):
             waiting += [*value.keys(), *value.values()]
         elif isinstance(value, list | tuple):
             waiting += value
+    return False
 
 
 def _is_broken(text: str) -> bool:
+    if text.isascii():
+        return False
     try:
         text.encode()
     except UnicodeEncodeError:
