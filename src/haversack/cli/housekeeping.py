@@ -86,6 +86,7 @@ def _export(typed: list[str]) -> int:
         raise InvalidArgument(f"{parsed.output} cannot be written: {error.strerror}") from None
     finally:
         progress.close()
+        lines.close()  # it reads from the store until it ends
         app.close()
     terminal.say(f"{progress.done:,} records written to {parsed.output}")
     return 0

@@ -5,7 +5,7 @@ store; relations name their ends by it.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from haversack.errors import InvalidArgument
@@ -31,7 +31,7 @@ class Imported:
     known: int
 
 
-def export(memory: Memory) -> Iterator[str]:
+def export(memory: Memory) -> Generator[str, None, None]:
     """Every record of the store, deleted ones too, one JSON document to a line."""
     with memory.database.read() as tx:
         yield _line("haversack", {"format": FORMAT})
