@@ -28,6 +28,10 @@ def examples(count: int) -> settings:
     return settings(max_examples=count * THOROUGHNESS)
 
 
+# A test may start a program in another folder, where a relative path would lead elsewhere.
+if paths := os.environ.get("PYTHONPATH"):
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, paths.split(os.pathsep)))
+
 START = 1_770_000_000_000_000
 """2026-02-02 in microseconds: when every test begins."""
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,11 +108,23 @@ def _stated_in_text(asked: Asked, text: str) -> Stated:
     return Stated(tokens, None, None, "", None, None, False)
 
 
-def as_rendered(result: Result, reply: Reply) -> Result:
-    """The result with as much of it rendered as the reply needed: one that shows everything asks for more."""
+def as_rendered(asked: Asked, result: Result, reply: Reply) -> Result:
+    """The result with as much of it rendered as for the reply: one that shows everything asks for more.
+
+    More may have been rendered and left out again, which shows in the price.
+    """
+    price = stated(asked, reply).price
     while result.extend and result.rest and len(reply.names) >= len(result.blocks):
+        if price == price_of_rest(asked, result, set(reply.names)):
+            break
         result = extended(result)
     return result
+
+
+def price_of_rest(asked: Asked, result: Result, shown: Collection[str]) -> int:
+    """What a reply that shows these blocks should say the rest of the result costs."""
+    units = sum(asked.units(result, block, asked.levels[0]) for block in result.blocks if block.name not in shown)
+    return asked.app.profile.tokens(units) + (result.rest.price if result.rest else 0)
 
 
 def shown_blocks(asked: Asked, result: Result, reply: Reply) -> dict[str, str]:

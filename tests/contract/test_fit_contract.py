@@ -18,7 +18,7 @@ from haversack.tools.registry import tools
 from haversack.tools.result import LEVELS, Document, Done, Result
 from tests.conftest import examples
 from tests.contract.arguments import ARGUMENTS, reading_tools
-from tests.contract.replies import FLOOR, Asked, as_rendered, count, shown_blocks, stated
+from tests.contract.replies import FLOOR, Asked, as_rendered, count, price_of_rest, shown_blocks, stated
 from tests.contract.worlds import BUILDERS, KINDS, PROJECTS, TAGS, World, world
 
 EVERY_TOOL = pytest.mark.parametrize("tool", reading_tools(), ids=lambda tool: str(tool.name))
@@ -87,7 +87,7 @@ def test_a_reply_keeps_the_contract(tool: Tool, data: st.DataObject) -> None:
     assert not isinstance(outcome, Done)
     if isinstance(outcome, Document):
         return
-    outcome = as_rendered(outcome, reply)
+    outcome = as_rendered(asked, outcome, reply)
     shown = shown_blocks(asked, outcome, reply)
     check_focus(outcome, shown)
     check_totals(asked, outcome, shown, reply)
@@ -110,9 +110,7 @@ def check_totals(asked: Asked, result: Result, shown: dict[str, str], reply: Rep
     if not missing:
         return
     assert said.left in (None, missing), "priced: how many items"
-    units = sum(asked.units(result, block, asked.levels[0]) for block in left)
-    price = asked.app.profile.tokens(units) + (result.rest.price if result.rest else 0)
-    assert said.price == price, "priced: how many tokens"
+    assert said.price == price_of_rest(asked, result, shown), "priced: how many tokens"
 
 
 def check_filled(asked: Asked, result: Result, shown: dict[str, str], reply: Reply) -> None:
@@ -134,11 +132,15 @@ def reserve(asked: Asked, result: Result, reply: Reply) -> int:
 
     The footer is paid for before its key and figures are known, which is a few tokens more than it takes. Just below
     256 tokens the room is that of 256, where the footer has its long form: else a larger budget would show less. And
-    a reply too small for its heading shows what it is about and nothing else, for the same reason.
+    a reply too small for its heading shows what it is about and nothing else, for the same reason. A mixture pays
+    for the headings of all sections before it chooses.
     """
-    tokens = 36 if 160 <= asked.budget < 256 else 12
     if is_bare(asked, result, reply):
         return asked.budget
+    tokens = 36 if 160 <= asked.budget < 256 else 12
+    if asked.levels == LEVELS:
+        sections = {block.section for block in result.blocks}
+        tokens += sum(count_tokens(section + "\n", asked.app.profile.name) for section in sections if section)
     return tokens
 
 
@@ -164,7 +166,7 @@ def test_at_the_first_difference_the_larger_budget_shows_more(tool: Tool, data: 
     if not isinstance(outcome, Result):
         return
     replies = [each.reply() for each in (small, large)]
-    outcome = as_rendered(outcome, replies[1])
+    outcome = as_rendered(large, outcome, replies[1])
     one, other = (shown_blocks(each, outcome, reply) for each, reply in zip((small, large), replies, strict=True))
     note(f"{smaller}: {one}, {larger}: {other}")
     if asked.level == "auto" and tool.level:

@@ -13,6 +13,8 @@ from haversack.store.records import Filters, Observation
 from haversack.values import record
 
 CANDIDATES = 50
+OTHERS = 2_000
+"""How many ids behind the candidates are looked up, for readers who want more than the best."""
 NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 
 
@@ -28,6 +30,7 @@ class Duplicate:
 class Gathered:
     """Candidates best first, those left out as near-duplicates, and how many memories match in all.
 
+    `others` are the ids of what comes behind the candidates, as far as it was looked up.
     For a pack that builds on another: what of that one has not changed, what of it is gone, and all that it gave.
     """
 
@@ -37,6 +40,7 @@ class Gathered:
     unchanged: int = 0
     gone: tuple[int, ...] = ()
     known: Mapping[int, str] = NOTHING_KNOWN
+    others: tuple[int, ...] = ()
 
 
 def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CANDIDATES, since: str = "") -> Gathered:
@@ -47,11 +51,14 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
     if query.strip():
         found = finding.search(memory, query, filters, limit=min(wanted, MAX_LIMIT))
         ranked = [hit.observation for hit in found.hits]
-        total = max(found.total, len(ranked))  # a neighbour of a match is a candidate, although it does not match
+        # A neighbour of a match is a candidate, although it is not one of the matches.
+        behind = found.total - sum(each.id not in found.beside for each in ranked)
+        others = found.others
     else:
         with memory.database.read() as tx:
             ranked = observations.foremost(tx, filters, wanted)
-            total = observations.count_observations(tx, filters)
+            behind = observations.count_observations(tx, filters) - len(ranked)
+            others = tuple(observations.foremost_ids(tx, filters, OTHERS, after=len(ranked)) if behind else ())
     with memory.database.read() as tx:
         replaced = relations.superseded_among(tx, [each.id for each in ranked]) if ranked else set()
         gone = _no_longer_current(observations.get_many(tx, list(known)), known)
@@ -61,10 +68,11 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
     return Gathered(
         tuple(kept),
         tuple(duplicates),
-        total - len(ranked) + len(fresh),
+        len(fresh) + behind,
         unchanged=len(current) - len(fresh),
         gone=gone,
         known=known,
+        others=(*(each.id for each in fresh[candidates:]), *(each for each in others if each not in known)),
     )
 
 

@@ -206,6 +206,17 @@ def foremost(tx: Reader, filters: Filters, limit: int) -> list[Observation]:
     return [_observation(row) for row in rows]
 
 
+def foremost_ids(tx: Reader, filters: Filters, limit: int, *, after: int) -> list[int]:
+    """The ids of what `foremost` has behind the first so many."""
+    condition, values = where(filters)
+    rows = tx.rows(
+        f"SELECT o.id FROM observations o WHERE {condition}"
+        " ORDER BY o.pinned DESC, o.importance DESC, o.position DESC LIMIT ? OFFSET ?",
+        (*values, limit, after),
+    )
+    return [row[0] for row in rows]
+
+
 def pinned(tx: Reader, filters: Filters) -> list[Observation]:
     """Pinned observations, the oldest first, so that rules keep their order."""
     condition, values = where(filters)

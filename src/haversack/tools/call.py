@@ -103,7 +103,9 @@ def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_fo
         return fit_document(outcome, budget, layout, stash)
     reply = fit(outcome, budget, level, layout, stash)
     if outcome.extend and outcome.rest and len(reply.names) == len(outcome.blocks):
-        return _fitted(extended(outcome), budget, level, layout, key_for)
+        further = _fitted(extended(outcome), budget, level, layout, key_for)
+        # The footer of a reply cut by its budget is longer, and can cost the last item its place.
+        return further if len(further.names) >= len(reply.names) else reply
     return reply
 
 

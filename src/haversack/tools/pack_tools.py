@@ -10,15 +10,18 @@ from haversack.memory.redaction import redact
 from haversack.memory.times import date
 from haversack.packs import building, gathering
 from haversack.store.records import Observation
-from haversack.tools.declaring import Range, tool
+from haversack.tools.declaring import Range, resumes, tool
 from haversack.tools.parameters import NamespaceFilter, ProjectFilter
 from haversack.tools.quoting import excerpt, passage
-from haversack.tools.result import Block, Facts, Outcome, Result
+from haversack.tools.result import Block, Facts, Outcome, Rest, Result
 from haversack.tools.views import SNIPPET_WIDTH, one_line
 from haversack.values import replace
 
 DEFAULT_TOKENS = 2_000
 MOST_GONE = 20
+PAGE = 50
+TYPICAL_PRICE = 120
+"""Tokens of a memory in full, when nothing has been rendered to go by."""
 
 
 @tool(group="memory", level="full", default_tokens=DEFAULT_TOKENS, title="Context pack")
@@ -43,6 +46,7 @@ def context_pack(
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
     blocks = [_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
     by_name = {f"#{each.id}": each for each in gathered.candidates}
+    left = gathered.total - len(gathered.duplicates) - len(blocks)
     is_kept = gathering.can_remember(app.memory)
 
     def items(names: Sequence[str]) -> dict[int, str]:
@@ -54,7 +58,8 @@ def context_pack(
     return Result(
         blocks=blocks,
         noun="memories",
-        total=len(blocks),
+        total=len(blocks) + left,
+        rest=Rest(left, left * TYPICAL_PRICE, "pack", {"ids": gathered.others, "scrub": scrub}) if left else None,
         heading=lambda shown, tokens: building.title(project, shown, tokens) + _farewell(gathered),
         empty="Nothing has changed since that pack." if since else "No memory matches.",
         separator=building.SEPARATOR,
@@ -64,6 +69,15 @@ def context_pack(
         brief=f"pack of {project or 'all projects'}: {len(blocks)} candidates of {gathered.total}",
         on_sent=(lambda names: gathering.remember(app.memory, items(names))) if is_kept else None,
     )
+
+
+@resumes("pack")
+def _more_of_pack(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    ids, left, scrub = rest.state["ids"][:PAGE], rest.state["ids"][PAGE:], rest.state["scrub"]
+    found = finding.by_ids(app.memory, list(ids))
+    items = max(len(left), rest.items - len(ids))
+    further = Rest(items, items * TYPICAL_PRICE, rest.resume, {"ids": left, "scrub": scrub}) if left else None
+    return [_block(_scrubbed(each) if scrub else each, 1.0) for each in found], further
 
 
 def _facts(gathered: gathering.Gathered, project: str, pack_id: str | None) -> Facts:

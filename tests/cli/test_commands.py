@@ -1,0 +1,356 @@
+"""Every command: its help, its errors, its JSON, its exit code."""
+
+import io
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from haversack.app import App
+from haversack.cli import main
+from haversack.cli.commands import COMMAND_BY_NAME, COMMANDS, HOUSEKEEPING, Command
+from haversack.cli.options import parser_for
+from haversack.tokens import count_tokens
+from haversack.tools import call as road
+from haversack.tools.call import call
+from haversack.tools.declaring import Parameter
+from haversack.tools.registry import find
+from haversack.version import __version__
+
+EVERY_COMMAND = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: str(command.name))
+TYPED = {
+    "save": "--title t --content c",
+    "search": "note",
+    "context": "",
+    "timeline": "1",
+    "get": "1",
+    "edit": "1 --title other",
+    "delete": "2",
+    "restore": "3",
+    "relate": "1 4 fixes",
+    "unrelate": "1",
+    "graph": "1",
+    "list": "",
+    "history": "1",
+    "context-pack": "",
+    "more": "KEY",
+    "sessions": "",
+    "session-start": "--id s1",
+    "session-end": "s0",
+    "session-summary": "--content done",
+    "prompt": "hello",
+    "capture": "--content 'nothing to learn'",
+    "progress": "p",
+    "compact": "--older-than-days 0",
+    "topic-key": "'Auth model'",
+    "stats": "",
+    "budget": "",
+    "budget open": "",
+    "budget reset": "ACCOUNT",
+    "log": "ACCOUNT",
+    "ws files": "",
+    "ws grep": "text",
+    "ws read": "notes.txt",
+    "ws info": "notes.txt",
+    "ws status": "",
+    "ws diff": "",
+    "ws log": "",
+    "ws blame": "notes.txt",
+}
+"""Something that works for each command on the store below; the planning commands have tests of their own."""
+
+
+@pytest.fixture
+def seeded(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    for number in range(30):
+        call(app, "mem_save", {"title": f"note {number}", "content": f"text {number} " * 20, "project": "p"})
+    call(app, "mem_relate", {"from_id": 5, "to_id": 6, "relation_type": "fixes"})
+    call(app, "mem_update", {"id": 1, "content": "a new text"})
+    call(app, "mem_delete", {"id": 3})
+    call(app, "mem_session_start", {"id": "s0"})
+    (tmp_path / "notes.txt").write_text("some text\n")
+    monkeypatch.chdir(tmp_path)
+    return app
+
+
+def words(app: App, typed: str) -> list[str]:
+    """What to type, with a key and an account that exist."""
+    if "KEY" in typed:
+        # By the real time, which the commands go by too.
+        now = App(app.config, directory=app.directory)
+        left = call(now, "mem_search", {"query": "note", "max_tokens": 100}).left
+        now.close()
+        assert left is not None
+        typed = typed.replace("KEY", left.key)
+    if "ACCOUNT" in typed:
+        account = json.loads(call(app, "budget_open", {"format": "json"}).text)["account"]["handle"]
+        typed = typed.replace("ACCOUNT", account)
+    return shlex.split(typed)
+
+
+def in_a_repository(command: Command, folder: Path) -> None:
+    if command.tool.startswith("vcs_"):
+        import subprocess
+
+        name = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+        subprocess.run(["git", "-C", str(folder), "add", "notes.txt"], check=True)
+        subprocess.run(["git", "-C", str(folder), *name, "commit", "-q", "-m", "first"], check=True)
+
+
+@EVERY_COMMAND
+def test_every_command_replies_in_json_within_its_budget(
+    seeded: App, tmp_path: Path, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if command.name.startswith("sdd "):
+        return
+    assert command.name in TYPED, f"say what to type for `haversack {command.name}` in TYPED"
+    in_a_repository(command, tmp_path)
+    typed = [*command.name.split(), *words(seeded, TYPED[command.name]), "--json"]
+    budget = ["--token-budget", "400"] if find(command.tool).budgeted else []
+    assert main([*typed, *budget]) == 0, capsys.readouterr().err
+    printed = capsys.readouterr().out
+    assert isinstance(json.loads(printed), dict)
+    assert not budget or count_tokens(printed.removesuffix("\n")) <= 400
+
+
+@EVERY_COMMAND
+def test_every_command_replies_in_text(
+    seeded: App, tmp_path: Path, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if command.name.startswith("sdd "):
+        return
+    in_a_repository(command, tmp_path)
+    assert main([*command.name.split(), *words(seeded, TYPED[command.name])]) == 0, capsys.readouterr().err
+    printed = capsys.readouterr().out
+    assert printed.strip() and "\x1b" not in printed
+
+
+@EVERY_COMMAND
+def test_every_command_has_help_with_an_example_that_can_be_typed(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command.name.split(), "--help"]) == 0
+    text = capsys.readouterr().out
+    assert f"usage: haversack {command.name}" in " ".join(text.split())
+    assert "examples:" in text and command.examples
+    for example in command.examples:
+        assert example in text
+        typed = re.split(r"\s<\s", example.split("| ")[-1])[0]
+        parts = shlex.split(re.sub(r"^[A-Z_]+=\S+ ", "", typed))
+        assert parts[0] == "haversack"
+        assert parts[1 : 1 + len(command.name.split())] == command.name.split()
+        parser_for(command, find(command.tool)).parse_args(parts[1 + len(command.name.split()) :])
+
+
+OPTION_NAMES = {"max_tokens": "token-budget", "detail_level": "detail"}
+
+
+def typed_with(command: Command, wrong: Parameter) -> list[str]:
+    """The command with everything it needs, and something one parameter cannot be."""
+    needed = {
+        each.name: each.choices[0] if each.choices else "1" for each in find(command.tool).parameters if each.required
+    }
+    values = needed | {wrong.name: "no such thing"}
+    typed = command.name.split() + [values[name] for name in command.positionals if name in values]
+    for name, value in values.items():
+        if name not in command.positionals:
+            typed += [f"--{OPTION_NAMES.get(name, name.replace('_', '-'))}", value]
+    return typed
+
+
+@EVERY_COMMAND
+def test_wrong_values_are_errors_that_name_them(
+    seeded: App, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every number and every closed choice of a command, given something that it cannot be."""
+    for parameter in find(command.tool).parameters:
+        has_wrong_values = parameter.kind in ("integer", "number", "integers") or parameter.choices
+        if not has_wrong_values or parameter.name in (*command.hidden, "format"):
+            continue
+        assert main(typed_with(command, parameter)) == 1, capsys.readouterr()
+        complaint = capsys.readouterr().err
+        assert complaint.startswith("haversack: ") and parameter.name in complaint
+        assert "no such thing" in complaint and "Traceback" not in complaint
+
+
+@pytest.mark.parametrize("name", HOUSEKEEPING)
+def test_every_piece_of_housekeeping_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from haversack import __main__
+
+    doors = {"serve": __main__._serve}
+    assert main([*name.split(), "--help"], doors) == 0
+    assert f"usage: haversack {name}" in capsys.readouterr().out
+    assert main([*name.split(), "--nonsense"], doors) == 2
+    assert "--help" in capsys.readouterr().err
+
+
+def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    for name in [command.name for command in COMMANDS] + list(HOUSEKEEPING):
+        assert re.search(rf"^  {re.escape(name)} ", text, re.MULTILINE), name
+
+
+def test_without_a_command_the_overview_is_shown_as_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "usage: haversack" in capsys.readouterr().out
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"haversack {__version__}\n"
+
+
+def test_a_mistyped_command_suggests_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serach", "x"]) == 2
+    assert "search" in capsys.readouterr().err
+
+
+def test_an_error_ends_with_one_and_says_what_to_do(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["get", "404"]) == 1
+    assert capsys.readouterr().err == "haversack: no observation #404\n  mem_search finds ids by content\n"
+
+
+def test_the_unexpected_ends_with_three_and_keeps_its_details(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(road, "call", fail)
+    assert main(["stats"]) == 3
+    complaint = capsys.readouterr().err
+    assert "boom" in complaint and "Traceback" not in complaint
+    log = tmp_path / "home" / "logs" / "haversack-error.log"
+    assert str(log) in complaint
+    assert "Traceback" in log.read_text(encoding="utf-8")
+
+
+def test_an_interruption_ends_with_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(road, "call", interrupt)
+    assert main(["stats"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("budget", ["63", "0", "-5", "1.5", "many", "nan"])
+def test_what_is_no_budget_is_refused_with_the_floor(
+    seeded: App, budget: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("--token-budget", "--tokens", "--max-tokens"):
+        assert main(["search", "note", f"{name}={budget}"]) == 1
+        assert "64" in capsys.readouterr().err
+
+
+def test_words_without_quotes_are_one_query(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "note", "text", "--limit", "1"]) == 0
+    one = capsys.readouterr().out
+    assert main(["search", "note text", "--limit", "1"]) == 0
+    assert capsys.readouterr().out == one
+
+
+def test_tags_are_given_one_by_one_or_with_commas(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["save", "--title", "t", "--content", "c", "--tag", "a", "--tag", "b, with a comma"]) == 0
+    assert main(["save", "--title", "u", "--content", "c", "--tags", "a, b"]) == 0
+    capsys.readouterr()
+    found = [
+        json.loads(call(app, "mem_get_observation", {"id": number, "format": "json"}).text)["tags"] for number in (1, 2)
+    ]
+    assert found == [["a", "b, with a comma"], ["a", "b"]]
+
+
+def test_a_profile_can_be_chosen_for_one_command(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+    for profile in ("bytes4", "claude"):
+        assert main(["search", "note", "--tokens", "300", "--profile", profile]) == 0
+        printed = capsys.readouterr().out.removesuffix("\n")
+        assert f"~{count_tokens(printed, profile)} tokens" in printed.splitlines()[-1]
+    assert main(["search", "note", "--profile", "gpt9"]) == 1
+    assert "o200k" in capsys.readouterr().err
+
+
+def test_a_pack_for_pasting_has_its_tally_on_standard_error(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["context-pack", "--tokens", "400"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("# Project Context: all projects (") and "📏" not in printed.out
+    assert count_tokens(printed.out) <= 400
+    key = re.search(r"haversack more (\w+)", printed.err)
+    assert key is not None
+    assert main(["more", key[1]]) == 0
+
+
+@pytest.mark.parametrize("json_", [[], ["--json"]])
+def test_a_reply_can_be_written_to_a_file(
+    seeded: App, tmp_path: Path, json_: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.txt"
+    assert main(["context-pack", "--tokens", "300", "-o", str(target), *json_]) == 0
+    assert capsys.readouterr().out == ""
+    assert count_tokens(target.read_text(encoding="utf-8").removesuffix("\n")) <= 300
+    assert main(["context-pack", "-o", str(tmp_path / "no" / "such" / "folder")]) == 1
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_an_empty_pack_is_written_too(app: App, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "empty.json"
+    assert main(["context-pack", "--project", "none", "--json", "-o", str(target)]) == 0
+    found = json.loads(target.read_text(encoding="utf-8"))
+    assert (found["memories"], bool(found["reason"])) == ([], True)
+
+
+def test_a_dash_reads_standard_input(
+    app: App, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("Grüße\nvon innen".encode())))
+    assert main(["save", "--title", "Recent work", "--content", "-"]) == 0
+    capsys.readouterr()
+    assert "Grüße\nvon innen" in call(app, "mem_get_observation", {"id": 1}).text
+
+
+def test_doctor_finds_a_sound_store_well(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    text = capsys.readouterr().out
+    assert "BAD" not in text and "integrity" in text
+    assert main(["doctor", "--json"]) == 0
+    assert all(each["well"] for each in json.loads(capsys.readouterr().out))
+
+
+def test_doctor_finds_and_mends_an_index_that_disagrees(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+    with seeded.database.write() as tx:
+        tx.run("DELETE FROM search_index WHERE rowid = 4")
+    assert main(["doctor"]) == 1
+    assert "--mend" in capsys.readouterr().out
+    assert main(["doctor", "--mend"]) == 0
+    assert main(["doctor"]) == 0
+    assert call(seeded, "mem_search", {"query": "text", "limit": 50}).total == 29
+
+
+def test_doctor_says_how_to_mend_a_wrong_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text("[memory]\ncolour = 'red'\n")
+    assert main(["doctor"]) == 1
+    assert "memory.colour" in capsys.readouterr().out
+    assert main(["stats"]) == 1
+    assert "memory.colour" in capsys.readouterr().err
+
+
+def test_doctor_finds_a_store_that_others_can_read(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(seeded.config.store_path).chmod(0o644)
+    assert main(["doctor"]) == 1
+    assert "chmod 600" in capsys.readouterr().out
+
+
+def test_before_the_first_save_doctor_has_nothing_to_complain_of(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    assert "first save makes it" in capsys.readouterr().out
+
+
+def test_commands_are_known_by_one_name_each() -> None:
+    names = [command.name for command in COMMANDS] + list(HOUSEKEEPING)
+    assert len(set(names)) == len(names)
+    assert COMMAND_BY_NAME.keys() == {command.name for command in COMMANDS}
