@@ -47,7 +47,8 @@ def test_the_pages_of_a_listing_are_the_listing_while_files_come_and_go(app: App
     while reply.left:
         reply = call(app, "more", {"key": reply.left.key, "max_tokens": 500, "format": "json"})
         found += json.loads(reply.text)["files"]
-    assert found == whole
+    assert sorted(file["path"] for file in found) == [file["path"] for file in whole]
+    assert [file["path"] for file in found if file.get("gone")] == ["src/module_149.py"]
     assert len(found) == 150
 
 

@@ -244,5 +244,5 @@ def test_a_diff_resumed_is_the_diff_that_was_taken(changed: GitRepository) -> No
     diff = vcs_diff(changed.workspace)
     whole: list[Any] = list(diff.parts.items())
     changed.write("a.py", "all new\n")
-    resumed = resume(diff.parts.data)
+    resumed = resume(diff.parts.data, changed.workspace)
     assert [*resumed.first(1), *resumed.items(1)] == whole

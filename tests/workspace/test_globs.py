@@ -74,5 +74,5 @@ def test_ignore_rules_leave_out_just_what_git_leaves_out(rules: list[str], inner
         ["git", "ls-files", "-z", "-o", "--exclude-standard"],
         cwd=repository.path, capture_output=True, check=True, text=True,
     ).stdout  # fmt: skip
-    walked = [path for path, _ in Walk(str(repository.path), "").files()]
+    walked = list(Walk(str(repository.path), "").files())
     assert walked == sorted(listed.split("\0")[:-1])

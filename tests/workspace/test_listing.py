@@ -59,7 +59,8 @@ def test_sizes_and_times_are_those_of_the_files(repository: GitRepository) -> No
     os.utime(repository.path / "a.txt", (1_700_000_000, 1_700_000_000))
     listing = project_files(repository.workspace)
     assert listing.files.first(5) == [ProjectFile("a.txt", 5, 1_700_000_000)]
-    assert listing.total_size == 5
+    assert listing.total_size is None
+    assert project_files(repository.workspace, sort="size").total_size == 5
 
 
 def test_order_is_by_path_largest_or_newest_with_ties_by_path(repository: GitRepository) -> None:
@@ -158,13 +159,16 @@ def test_links_are_listed_and_not_followed_and_special_files_are_left_out(
     ]  # fmt: skip
 
 
-def test_a_tracked_file_replaced_by_a_pipe_is_left_out(repository: GitRepository) -> None:
+def test_what_is_no_longer_a_file_is_said_to_be_gone_and_never_opened(repository: GitRepository) -> None:
     repository.write("a.txt")
     repository.write("b.txt")
     repository.commit()
     os.remove(repository.path / "a.txt")
     os.mkfifo(repository.path / "a.txt")
-    assert paths(project_files(repository.workspace)) == ["b.txt"]
+    assert [(file.path, file.is_gone) for file in project_files(repository.workspace).files.items()] == [
+        ("a.txt", True), ("b.txt", False),
+    ]  # fmt: skip
+    assert paths(project_files(repository.workspace, sort="size")) == ["b.txt"]
 
 
 @pytest.mark.parametrize("arguments", [{"path": ".."}, {"path": "/etc"}])
@@ -203,12 +207,17 @@ def test_pages_of_a_snapshot_add_up_to_the_whole_while_files_change(sort: Any, r
         repository.write(f"d{number % 7}/f{number:04d}.txt", b"changed")
         repository.write(f"new{number}.txt")
     os.remove(repository.path / "d1" / "f0001.txt")
-    resumed = resume(stored)
+    resumed = resume(stored, repository.workspace)
     assert (resumed.total, len(whole)) == (1_500, 1_500)
     pages: list[ProjectFile] = []
     while len(pages) < resumed.total:
         pages += [file for file, _ in zip(resumed.items(len(pages)), range(271), strict=False)]
-    assert pages == whole
+    if sort == "path":
+        assert [file.path for file in pages] == [file.path for file in whole]
+        assert [file.path for file in pages if file.is_gone] == ["d1/f0001.txt"]
+        assert pages[0].size == len(b"changed")
+    else:
+        assert pages == whole
 
 
 def test_a_long_listing_is_not_held_as_objects(repository: GitRepository) -> None:

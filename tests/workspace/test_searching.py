@@ -334,7 +334,7 @@ def test_pages_add_up_to_the_whole_while_files_change(repository: GitRepository,
     whole = list(found.matches.items())
     for number in range(60):
         repository.write(f"d{number % 3}/f{number}.txt", "all is new\nhit\n")
-    resumed = resume(found.matches.data)
+    resumed = resume(found.matches.data, repository.workspace)
     pages: list[Match] = []
     while len(pages) < resumed.total:
         pages += [match for match, _ in zip(resumed.items(len(pages)), range(97), strict=False)]

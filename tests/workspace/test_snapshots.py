@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from haversack.errors import DamagedFile
 from haversack.workspace.resuming import resume
+from haversack.workspace.root import Workspace
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
 
 ROWS = st.lists(st.tuples(st.text(max_size=300), st.integers()), max_size=300)
@@ -28,4 +29,4 @@ def test_items_come_back_from_any_place_on(rows: list[tuple[str, int]], batch: i
 def test_a_snapshot_that_is_damaged_or_of_an_unknown_kind_is_an_error() -> None:
     for data in (b"", b"nonsense", SnapshotWriter("pairs").finish()):
         with pytest.raises(DamagedFile):
-            resume(data)
+            resume(data, Workspace("/nowhere"))

@@ -55,7 +55,7 @@ def _rest(app: App, snapshot: Snapshot[Any], shown: list[Block]) -> Rest | None:
 @resumes("workspace")
 def _resumed(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     text, _ = app.stash.fetch(rest.state["snapshot"])
-    snapshot = resume(b64decode(text))
+    snapshot = resume(b64decode(text), app.workspace)
     start = rest.state["start"]
     found = blocks(snapshot.kind, list(islice(snapshot.items(start), PAGE)))
     left = rest.items - len(found)
@@ -95,7 +95,8 @@ def project_files(
         f"{found.deeper} more if the pattern crossed folders with **" if found.deeper else "",
         *found.notes,
     )
-    heading = f"{found.files.total} files, {size(found.total_size)}. Types: {types}" if found.files.total else ""
+    in_all = f", {size(found.total_size)}" if found.total_size is not None else ""
+    heading = f"{found.files.total} files{in_all}. Types: {types}" if found.files.total else ""
     return _result(
         app,
         found.files,
@@ -103,7 +104,11 @@ def project_files(
         briefs.brief_files(found),
         heading="\n".join(part for part in (heading, notes) if part),
         empty="No file matches.",
-        facts={"types": dict(found.types[:10]), "size": found.total_size, "withheld": found.withheld.count},
+        facts={
+            "types": dict(found.types[:10]),
+            **({"size": found.total_size} if found.total_size is not None else {}),
+            "withheld": found.withheld.count,
+        },
     )
 
 

@@ -36,6 +36,8 @@ def size(number: int) -> str:
 
 def file_block(file: ProjectFile) -> Block:
     """A file of a listing."""
+    if file.is_gone:
+        return _block(file.path, f"{file.path} (no longer a file)", {"path": file.path, "gone": True})
     link = " (link)" if file.is_link else ""
     text = f"{file.path} {size(file.size)} {day(file.modified)}{link}"
     return _block(file.path, text, {"path": file.path, "size": file.size, "modified": day(file.modified)})

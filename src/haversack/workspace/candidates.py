@@ -13,6 +13,8 @@ from haversack.workspace.selecting import Names
 from haversack.workspace.walking import Walk
 
 _BATCH = 1_024
+# Entries of an index that are no files of the work tree: another repository, and what a sparse checkout leaves out.
+_SUBMODULE, _NOT_CHECKED_OUT = b"\0H 160000 ", b"\0S "
 
 
 class Candidates:
@@ -51,7 +53,7 @@ class Candidates:
 
     def _walked(self) -> Iterator[Names]:
         walk = Walk(self._workspace.root, raw_start(self._workspace, self._place))
-        paths = (path for path, _ in walk.files())
+        paths = walk.files()
         root = os.path.join(self._workspace.root, "")
         while batch := list(islice(paths, _BATCH)):
             yield Names(root, batch, [shown(path) for path in batch])
@@ -64,12 +66,17 @@ class Candidates:
         path = repository.path_of(self._place)
         to_shown = repository.namer()
         with ExitStack() as stack:
-            tracked = stack.enter_context(repository.start("ls-files", "-z", "-c", "--", path))
-            untracked = stack.enter_context(repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path))
-            for batch in _merged(_batches(tracked.blocks()), records(untracked.blocks())):
-                if names := self._named(top, batch, to_shown):
+            # Side by side: each of the three looks at other things.
+            gone, tracked, untracked = (
+                stack.enter_context(repository.start("ls-files", "-z", *options, "--", path))
+                for options in (["-d"], ["-s", "-t"], ["-o", "--exclude-standard"])
+            )
+            missing = set(records(gone.blocks()))
+            for batch in _merged(_tracked(os.fsencode(top), tracked.blocks()), records(untracked.blocks())):
+                present = [name for name in batch if name not in missing] if missing else batch
+                if names := self._named(top, present, to_shown):
                     yield names
-            for running in (tracked, untracked):
+            for running in (gone, tracked, untracked):
                 _check(repository, running)
 
     def _named(self, top: str, batch: list[bytes], to_shown: Callable[[bytes], str | None]) -> Names | None:
@@ -87,13 +94,32 @@ class Candidates:
         return Names(top, [raw for raw, _ in kept], [name for _, name in kept]) if kept else None
 
 
-def _batches(blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """The names of a stream, those of one block at a time."""
+def _tracked(top: bytes, blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """The names in an index as `ls-files -s -t` tells it, those of one block at a time.
+
+    Another repository that is kept as a commit of its own gets a slash behind its name, as among the untracked.
+    """
     carried = b""
     for block in blocks:
-        names = (carried + block).split(b"\0")
-        carried = names.pop()
-        yield names
+        entries = (carried + block).split(b"\0")
+        carried = entries.pop()
+        if not entries:
+            continue
+        # Tag, mode, hash and stage take as many characters in every entry of one repository.
+        start = entries[0].index(b"\t") + 1
+        if any(odd in block or entries[0].startswith(odd[1:]) for odd in (_SUBMODULE, _NOT_CHECKED_OUT)):
+            yield list(_names_of_files(top, entries, start))
+        else:
+            yield [entry[start:] for entry in entries]
+
+
+def _names_of_files(top: bytes, entries: list[bytes], start: int) -> Iterator[bytes]:
+    for entry in entries:
+        name = entry[start:]
+        if entry.startswith(_SUBMODULE[1:]):
+            yield name + b"/"
+        elif not entry.startswith(_NOT_CHECKED_OUT[1:]) or os.path.lexists(top + name):
+            yield name
 
 
 def _merged(batches: Iterator[list[bytes]], others: Iterator[bytes]) -> Iterator[list[bytes]]:

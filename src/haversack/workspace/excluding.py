@@ -47,7 +47,7 @@ def excluded_from(workspace: Workspace, place: Place, selection: Selection) -> E
 def _walked(workspace: Workspace, place: Place, selection: Selection, notes: tuple[str, ...]) -> Excluded:
     start = raw_start(workspace, place)
     walk = Walk(workspace.root, start)
-    for path, _ in walk.files():
+    for path in walk.files():
         selection.takes(shown(path))
     below = len(start) + 1 if start else 0
     return Excluded(None, tuple(os.fsencode(each[below:]) for each in walk.excluded), notes=notes)

@@ -1,49 +1,57 @@
-"""`project_files`: the files of the project, with size and time, as a snapshot with exact totals."""
+"""`project_files`: the files of the project as a snapshot with exact totals.
+
+A listing by path is made from names alone; how large and how old a file is, is looked up when it is shown. To look
+at each of a hundred thousand files takes longer than to name them.
+"""
 
 import os
 import stat
 from array import array
 from collections import Counter
-from collections.abc import Iterator
-from itertools import chain, islice
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
 from typing import Literal
 
 from haversack.values import record
 from haversack.workspace.candidates import Candidates
 from haversack.workspace.root import Workspace, locate
 from haversack.workspace.secrecy import Withheld
-from haversack.workspace.selecting import Selection
+from haversack.workspace.selecting import Names, Selection
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
 
 Order = Literal["path", "size", "mtime"]
 _BATCH = 512
-_KIND = 0o170000
 _RANKED = 50
 """How many types and folders a listing names; the figures of each count all files."""
 
 
 @record
 class ProjectFile:
-    """A file: its path from the root, its bytes, when it was last changed (seconds since 1970)."""
+    """A file: its path from the root, its bytes, when it was last changed (seconds since 1970).
+
+    `is_gone` when it was no file any more when it was looked at: others may write while a listing is read.
+    """
 
     path: str
     size: int
     modified: int
     is_link: bool = False
+    is_gone: bool = False
 
 
 @record
 class FileListing:
     """The files a question is about; `types` and `folders` count all of them, most first, ties by name.
 
-    `skipped` are build folders left out where there is no git, `nested` repositories inside this one, whose files are
+    `total_size` is known when the order made it necessary to look at each. `skipped` are build folders left out where there is no git, `nested` repositories inside this one, whose files are
     listed by giving their path. `deeper` counts files that the pattern would match if it crossed folders.
     """
 
     path: str
     pattern: str
     files: Snapshot[ProjectFile]
-    total_size: int
+    total_size: int | None
     types: tuple[tuple[str, int], ...]
     folders: tuple[tuple[str, int], ...]
     hidden: int
@@ -75,15 +83,23 @@ def project_files(
     )
     candidates = Candidates(workspace, place)
     tally = _Tally(place.relative)
-    batches = _rows(candidates, selection, tally)
+    taken = (selection.taken(names) for names in candidates)
     writer = SnapshotWriter("files")
-    for batch in batches if sort == "path" else _sorted(batches, sort):
-        writer.extend(batch)
+    total_size = None
+    if sort == "path":
+        for names in taken:
+            tally.add(names.shown)
+            writer.extend(_named(workspace, names))
+    else:
+        looked = _Looked(workspace, taken, tally)
+        for batch in looked.sorted_by(sort):
+            writer.extend(batch)
+        total_size = sum(looked.sizes)
     return FileListing(
         path=place.relative,
         pattern=pattern,
-        files=Snapshot(writer.finish(), ProjectFile),
-        total_size=tally.size,
+        files=Snapshot(writer.finish(), decoder(workspace)),
+        total_size=total_size,
         types=_ranked(tally.types()),
         folders=_ranked(tally.folders()),
         hidden=selection.hidden,
@@ -96,7 +112,40 @@ def project_files(
     )
 
 
-Row = tuple[str, int, int] | tuple[str, int, int, bool]
+Row = str | tuple[str, str] | tuple[str, str, int, int, bool]
+"""A file in a snapshot: how it is shown, how the file system has it if that differs, what is known of it."""
+
+
+def decoder(workspace: Workspace) -> Callable[..., ProjectFile]:
+    """Reads a snapshot's rows, and looks up what they do not say."""
+    return partial(_file, os.path.join(workspace.root, ""))
+
+
+def _file(
+    root: str, path: str, raw: str = "", size: int | None = None, modified: int = 0, is_link: bool = False
+) -> ProjectFile:
+    if size is not None:
+        return ProjectFile(path, size, modified, is_link)
+    return _look(root + (raw or path), path) or ProjectFile(path, 0, 0, is_gone=True)
+
+
+def _look(absolute: str, path: str) -> ProjectFile | None:
+    """The file as it is now; None when there is none, or something else in its place."""
+    try:
+        facts = os.lstat(absolute)
+    except OSError:
+        return None
+    is_link = stat.S_ISLNK(facts.st_mode)
+    if not is_link and not stat.S_ISREG(facts.st_mode):
+        return None
+    return ProjectFile(path, facts.st_size, int(facts.st_mtime), is_link)
+
+
+def _named(workspace: Workspace, names: Names) -> list[str] | list[tuple[str, str]]:
+    if names.raw is names.shown:
+        return names.shown
+    skip = len(os.path.join(workspace.root, ""))
+    return [(path, (names.folder + raw)[skip:]) for path, raw in zip(names.shown, names.raw, strict=True)]
 
 
 class _Tally:
@@ -104,14 +153,11 @@ class _Tally:
 
     def __init__(self, base: str) -> None:
         self._skip = len(base) + 1 if base else 0
-        self.size = 0
         self._endings: Counter[str] = Counter()
         self._folders: Counter[str] = Counter()
 
-    def add(self, rows: list[Row]) -> None:
+    def add(self, paths: list[str]) -> None:
         skip = self._skip
-        paths = [row[0] for row in rows]
-        self.size += sum([row[1] for row in rows])
         # The character before the last dot is kept: a name that only begins with a dot has no type.
         self._endings.update([path[path.rfind(".") - 1 :] for path in paths])
         self._folders.update([path[: path.find("/", skip) + 1] for path in paths])
@@ -127,48 +173,34 @@ class _Tally:
         return Counter({folder: count for folder, count in self._folders.items() if folder})
 
 
-def _rows(candidates: Candidates, selection: Selection, tally: _Tally) -> Iterator[list[Row]]:
-    lstat = os.lstat
-    for names in candidates:
-        taken = selection.taken(names)
-        folder = taken.folder
-        rows: list[Row] = []
-        for raw, path in zip(taken.raw, taken.shown, strict=True):
-            try:
-                facts = lstat(folder + raw)
-            except OSError:
-                continue  # tracked by git, but no longer there
-            kind = facts[0] & _KIND
-            if kind == stat.S_IFREG:
-                rows.append((path, facts[6], int(facts[8])))
-            elif kind == stat.S_IFLNK:
-                rows.append((path, facts[6], int(facts[8]), True))
-            elif kind == stat.S_IFDIR:
-                candidates.nested.append(path + "/")
-        tally.add(rows)
-        yield rows
+class _Looked:
+    """All files with what a look at each has shown, held as one text and arrays, not as objects."""
 
+    def __init__(self, workspace: Workspace, batches: Iterator[Names], tally: _Tally) -> None:
+        self._names = bytearray()
+        self._ends, self.sizes, self._times, self._links = array("q", [0]), array("q"), array("q"), bytearray()
+        for names in batches:
+            found = [_look(names.folder + raw, path) for raw, path in zip(names.raw, names.shown, strict=True)]
+            files = [each for each in found if each]
+            tally.add([each.path for each in files])
+            for each in files:
+                self._names += each.path.encode()
+                self._ends.append(len(self._names))
+                self.sizes.append(each.size)
+                self._times.append(each.modified)
+                self._links.append(each.is_link)
 
-def _sorted(batches: Iterator[list[Row]], order: Order) -> Iterator[list[Row]]:
-    """Rows by size or time, largest first, ties by path; held as one text and arrays, not as objects."""
-    names = bytearray()
-    ends, sizes, times, links = array("q", [0]), array("q"), array("q"), bytearray()
-    for path, size, modified, *is_link in chain.from_iterable(batches):
-        names += path.encode()
-        ends.append(len(names))
-        sizes.append(size)
-        times.append(modified)
-        links.append(bool(is_link))
-    keys = sizes if order == "size" else times
-    # The sort is stable and the rows arrive by path, so ties keep that order.
-    numbers = iter(sorted(range(len(keys)), key=lambda each: -keys[each]))
-    while batch := list(islice(numbers, _BATCH)):
-        rows: list[Row] = []
-        for number in batch:
-            path = names[ends[number] : ends[number + 1]].decode()
-            facts = (path, sizes[number], times[number])
-            rows.append((*facts, True) if links[number] else facts)
-        yield rows
+    def sorted_by(self, order: Order) -> Iterator[list[Row]]:
+        """Rows by size or time, largest first, ties by path."""
+        keys = self.sizes if order == "size" else self._times
+        # The sort is stable and the rows arrived by path, so ties keep that order.
+        numbers = iter(sorted(range(len(keys)), key=lambda each: -keys[each]))
+        while batch := list(islice(numbers, _BATCH)):
+            yield [self._row(number) for number in batch]
+
+    def _row(self, number: int) -> Row:
+        path = self._names[self._ends[number] : self._ends[number + 1]].decode()
+        return path, "", self.sizes[number], self._times[number], bool(self._links[number])
 
 
 def _ranked(counts: Counter[str]) -> tuple[tuple[str, int], ...]:

@@ -3,16 +3,17 @@
 from typing import Any
 
 from haversack.errors import DamagedFile
+from haversack.workspace.root import Workspace
 from haversack.workspace.snapshots import Snapshot, snapshot_kind
 
 
-def resume(data: bytes) -> Snapshot[Any]:
+def resume(data: bytes, workspace: Workspace) -> Snapshot[Any]:
     """The result a snapshot's bytes hold, with items of the type they had."""
     kind = snapshot_kind(data)
     if kind == "files":
-        from haversack.workspace.listing import ProjectFile
+        from haversack.workspace.listing import decoder
 
-        return Snapshot(data, ProjectFile)
+        return Snapshot(data, decoder(workspace))
     if kind == "matches":
         from haversack.workspace.collecting import match_from
 

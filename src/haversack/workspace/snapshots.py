@@ -11,6 +11,7 @@ from haversack.errors import DamagedFile
 
 Item = TypeVar("Item")
 Record = Sequence[Any]
+"""A row of JSON values; a text is a row of one."""
 
 _MAGIC = b"HVS1"
 _CHUNK = 65_536
@@ -31,7 +32,7 @@ class SnapshotWriter:
         self._first_pending = 0
 
     def extend(self, records: Sequence[Record]) -> None:
-        """Add records, each a row of JSON values."""
+        """Add records."""
         if records:
             self.add_encoded(encode(records), len(records))
 
@@ -97,7 +98,7 @@ class Snapshot(Generic[Item]):
             begin, end = self._offsets[number], self._offsets[number + 1]
             unpacked = zlib.decompress(memoryview(self.data)[begin:end])
             for record in islice(json.loads(unpacked), skipped, None):
-                yield self._decode(*record)
+                yield self._decode(record) if isinstance(record, str) else self._decode(*record)
             skipped = 0
 
 

@@ -26,8 +26,8 @@ class Walk:
         self.skipped: list[str] = []
         self.unreadable = 0
 
-    def files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Each file and link under the start, by its path from the root, with its facts, in order of path."""
+    def files(self) -> Iterator[str]:
+        """Each file and link under the start, by its path from the root, in order of path."""
         ignores = tuple(self._ignores_above())
         stack: list[Iterator[tuple[str, os.DirEntry[str], tuple[IgnoreFile, ...]]]]
         stack = [iter(self._entries(self._start, ignores))]
@@ -40,10 +40,9 @@ class Walk:
             if entry.is_dir(follow_symlinks=False):
                 stack.append(iter(self._entries(path, rules)))
                 continue
-            try:
-                yield path, entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
+            # Pipes, sockets and devices are no files; links are, wherever they lead.
+            if entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                yield path
 
     def _ignores_above(self) -> Iterator[IgnoreFile]:
         """The rules of the folders above the start, outermost first; the start's own are read with its entries."""
