@@ -130,14 +130,14 @@ def check_filled(asked: Asked, result: Result, shown: dict[str, str], reply: Rep
 def reserve(asked: Asked, result: Result, reply: Reply) -> int:
     """How much a reply may leave unused although something would fit.
 
-    The footer is paid for before its key and figures are known, which is a few tokens more than it takes. Just below
-    256 tokens the room is that of 256, where the footer has its long form: else a larger budget would show less. And
+    The footer is paid for before its key and figures are known, which is a few tokens more than it takes. Between 256
+    and 400 tokens the room for its long form is set aside little by little: else a larger budget would show less. And
     a reply too small for its heading shows what it is about and nothing else, for the same reason. A mixture pays
     for the headings of all sections before it chooses.
     """
     if is_bare(asked, result, reply):
         return asked.budget
-    tokens = 36 if 160 <= asked.budget < 256 else 12
+    tokens = 40 if 256 <= asked.budget < 400 else 12
     if asked.levels == LEVELS:
         sections = {block.section for block in result.blocks}
         tokens += sum(count_tokens(section + "\n", asked.app.profile.name) for section in sections if section)

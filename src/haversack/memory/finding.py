@@ -96,7 +96,8 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     strict = mode == "all" or any(term.required for term in query.terms)
     with memory.database.read() as tx:
         ranked, beside = (_by_whole_query if strict else _by_words)(tx, memory, query, text, match, chosen, limit)
-        total = index.count_search_results(tx, match, chosen)
+        total, matching = index.count_and_pick(tx, match, chosen, beside)
+        beside -= matching
         elsewhere: list[tuple[str, int]] = []
         if not total and chosen.project_key:
             elsewhere = index.projects_matching(tx, match, replace(chosen, project_key=""))
@@ -110,9 +111,12 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
 def _by_words(
     tx: Reader, memory: Memory, query: Query, text: str, match: str, chosen: Filters, limit: int
 ) -> tuple[list[Scored], frozenset[int]]:
-    """Candidates word by word, with what neighbours and sessions add; also which match only by their neighbours."""
+    """Candidates word by word, with what neighbours and sessions add; also which are only known as neighbours.
+
+    Of those some may match by a word so common that not all its rows were read.
+    """
     census = postings.census(tx)
-    gathered, is_complete = _gather(tx, query, _reach(tx, chosen, census))
+    gathered = _gather(tx, query, _reach(tx, chosen, census))
     sessions = scoring.score_sessions(gathered, census.sessions)
     wanted = min(MOST_CANDIDATES, LEAST_CANDIDATES + 2 * limit)
     promising = scoring.most_promising(gathered, sessions, wanted)
@@ -127,8 +131,6 @@ def _by_words(
     rows = postings.placed(tx, best, chosen)
     matching = set().union(*(each.strengths for each in gathered))
     companions = frozenset(row.id for row in rows if row.place not in matching)
-    if companions and not is_complete:
-        companions -= postings.matching_among(tx, match, companions)
     return ranking.rank(rows, relevance, _asked(text), talks, _degrees(tx, rows), now=memory.now()), companions
 
 
@@ -158,8 +160,8 @@ def _markable(chosen: Filters) -> Filters:
     return replace(chosen, tags=(), session_id="", since=None, until=None)
 
 
-def _gather(tx: Reader, query: Query, reach: Reach) -> tuple[list[Postings], bool]:
-    """The postings of each thing sought, the rarest first, and whether all were read.
+def _gather(tx: Reader, query: Query, reach: Reach) -> list[Postings]:
+    """The postings of each thing sought, the rarest first.
 
     Past the ceiling on rows read a word only reorders what rarer ones found.
     """
@@ -171,18 +173,15 @@ def _gather(tx: Reader, query: Query, reach: Reach) -> tuple[list[Postings], boo
     gathered: list[Postings] = []
     leaders: list[str] = []
     room = MOST_POSTINGS
-    is_complete = True
     for each in sorted(counts, key=lambda found: (counts[found], found.expression)):
         strengths, read = _leading(tx, each, counts[each], reach, room, is_first=not leaders)
         if strengths is not None:
             leaders.append(each.expression)
             room -= read
-            is_complete = is_complete and read <= MOST_FIRST
         else:
-            is_complete = False
             strengths = reach.strengths_of(tx, f"{each.expression} AND ({' OR '.join(leaders)})")
         gathered.append(Postings(each.weight * scoring.rarity(reach.census.rows, counts[each]), strengths))
-    return gathered, is_complete
+    return gathered
 
 
 def _leading(

@@ -123,15 +123,5 @@ def placed(tx: Reader, places: Iterable[int], filters: Filters) -> list[Placed]:
     return [Placed(*row) for row in rows]
 
 
-def matching_among(tx: Reader, match: str, identifiers: Iterable[int]) -> set[int]:
-    """Those of the observations that match an expression themselves."""
-    rows = tx.rows(
-        # The plus keeps SQLite from running the whole expression anew for each of the rows.
-        "SELECT rowid FROM search_index WHERE search_index MATCH ? AND +rowid IN (SELECT value FROM json_each(?))",
-        (match, _array(identifiers)),
-    )
-    return {row[0] for row in rows}
-
-
 def _array(numbers: Iterable[int]) -> str:
     return f"[{','.join(map(str, numbers))}]"

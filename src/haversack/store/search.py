@@ -1,6 +1,8 @@
 """Full-text search over the observations."""
 
-from haversack.store.database import Reader, Value, Writer
+from collections.abc import Collection
+
+from haversack.store.database import Reader, Row, Value, Writer
 from haversack.store.filters import marks, narrowed, where
 from haversack.store.records import Filters
 from haversack.values import record
@@ -68,17 +70,32 @@ def search(tx: Reader, match: str, filters: Filters, weights: Weights, limit: in
 
 def count_search_results(tx: Reader, match: str, filters: Filters) -> int:
     """How many observations match, under the same conditions as `search`."""
-    expression, left = narrowed(match, filters)
-    if left == Filters():
-        # The index holds no deleted rows and can tell all that was asked, so no row needs to be looked up.
-        return rows_matching(tx, expression)
-    condition, values = where(left)
-    counted: int = tx.value(
-        "SELECT count(*) FROM search_index JOIN observations o ON o.id = search_index.rowid"
-        f" WHERE search_index MATCH ? AND {condition}",
-        (expression, *values),
-    )
+    counted: int = _counted(tx, "count(*)", (), match, filters)[0]
     return counted
+
+
+def count_and_pick(tx: Reader, match: str, filters: Filters, among: Collection[int]) -> tuple[int, set[int]]:
+    """How many observations match, and which of some do, in one reading of the index."""
+    if not among:
+        return count_search_results(tx, match, filters), set()
+    picked = "group_concat(search_index.rowid) FILTER (WHERE search_index.rowid IN (SELECT value FROM json_each(?)))"
+    asked = f"[{','.join(map(str, among))}]"
+    total, found = _counted(tx, f"count(*), {picked}", (asked,), match, filters)
+    return total, set(map(int, found.split(","))) if found else set()
+
+
+def _counted(tx: Reader, figures: str, asked: tuple[Value, ...], match: str, filters: Filters) -> Row:
+    expression, left = narrowed(match, filters)
+    condition, values = where(left)
+    # The index holds no deleted rows; where it can tell all that was asked, no row needs to be looked up.
+    looked_up = "" if left == Filters() else " JOIN observations o ON o.id = search_index.rowid"
+    also = f" AND {condition}" if looked_up else ""
+    row = tx.row(
+        f"SELECT {figures} FROM search_index{looked_up} WHERE search_index MATCH ?{also}",
+        (*asked, expression, *(values if looked_up else ())),
+    )
+    assert row is not None
+    return row
 
 
 def rows_matching(tx: Reader, expression: str) -> int:

@@ -4,6 +4,8 @@ from haversack.values import record
 
 SHORT_FORM_BELOW = 256
 """Budgets under this get the short budget line: the long one would be a fifth of the reply."""
+LONG_FORM_FROM = 400
+"""Budgets from this on always get the long line; those between do where an item need not give way to it."""
 
 
 @record
@@ -40,9 +42,19 @@ def navigation_hint(showing: int, total: int, hint: str = "", *, noun: str = "re
     return f"Showing {showing} of {total} {noun}. {hint}".rstrip()
 
 
-def budget_line(used: int, budget: int, *, shown: int, total: int, noun: str, advice: str, left: LeftOut | None) -> str:
-    """The line that says the budget did the cutting, in the short form for small budgets."""
+def budget_line(
+    used: int,
+    budget: int,
+    *,
+    shown: int,
+    total: int,
+    noun: str,
+    advice: str,
+    left: LeftOut | None,
+    short: bool = False,
+) -> str:
+    """The line that says the budget did the cutting, in the short form for small budgets and on demand."""
     line = f"⚡ Budget: ~{used}/{budget} tokens used. {shown} of {total} {noun} shown."
-    if budget < SHORT_FORM_BELOW:
+    if short or budget < SHORT_FORM_BELOW:
         return line + (left.short() if left else "")
     return f"{line} {advice}{left.long() if left else ''}"

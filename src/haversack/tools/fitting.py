@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import ceil
 
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack, pack_auto
-from haversack.tokens.footers import SHORT_FORM_BELOW
+from haversack.tokens.footers import LONG_FORM_FROM, SHORT_FORM_BELOW
 from haversack.tools.layouts import Frame, JsonLayout, Layout, Piece, TextLayout
 from haversack.tools.result import LEVELS, NO_FACTS, Block, Document, Facts, Rest, Result
 from haversack.values import record, replace
@@ -16,8 +17,8 @@ WORTH = {"summary": 0.35, "standard": 0.75, "full": 1.0}
 """What the renderings of a block are worth beside each other."""
 # More than all other blocks together, so that a mixture begins with what the call is about.
 _FIRST = 1e6
-# At these budgets the footer itself grows, by its long form or by a digit.
-_STEPS = (SHORT_FORM_BELOW, *(10**digits for digits in range(2, 10)))
+# At these budgets the footer itself grows by a digit.
+_STEPS = tuple(10**digits for digits in range(2, 10))
 
 
 @record
@@ -127,10 +128,11 @@ class _Fitting:
     def _room(self) -> int:
         """Units for the items: the budget less its frame, and never more than a larger budget would have.
 
-        The frame grows in steps (a longer footer, another digit). Without the second condition a slightly
-        larger budget could show less.
+        The frame grows in steps (another digit, a warning). Without the second condition a slightly larger budget
+        could show less.
         """
-        near = [step for step in _STEPS if self.budget.tokens < step < self.budget.tokens + 96]
+        steps = (*_STEPS, SHORT_FORM_BELOW) if self.layout.notes.alert else _STEPS
+        near = [step for step in steps if self.budget.tokens < step < self.budget.tokens + 96]
         return min(self._room_at(tokens) for tokens in (self.budget.tokens, *near))
 
     def _room_at(self, tokens: int) -> int:
@@ -138,7 +140,14 @@ class _Fitting:
         left = LeftOut(_DEAREST_KEY, self.result.total, self._price_of_everything())
         frame = Frame(tokens, tokens, self.result.total, True, left, allows=self.layout.notes.spendable)
         sections = sum(self.headings.values()) if self.level == "auto" else 0
-        return budget.units - self.measure(self.layout.reply(self.result, [], frame)) - sections
+        room = budget.units - self.measure(self.layout.reply(self.result, [], frame)) - sections
+        if not SHORT_FORM_BELOW <= tokens < LONG_FORM_FROM:
+            return room
+        # The room for the long form is set aside little by little, or a slightly larger budget would show less.
+        short = self.measure(self.layout.reply(self.result, [], replace(frame, short=True)))
+        larger = budget.units - short - sections
+        progress = (tokens - SHORT_FORM_BELOW) / (LONG_FORM_FROM - SHORT_FORM_BELOW)
+        return larger - ceil((larger - room) * progress)
 
     def _pack(self, room: int) -> tuple[list[Piece], list[Block]]:
         lead: list[Piece] = []
@@ -227,9 +236,15 @@ class _Fitting:
         allows = self.layout.notes.allows(shown, self.budget.profile.tokens(units))
         frame = replace(self.frame, shown=shown, cut_by_budget=cut_by_budget, left=left, omitted=omitted, allows=allows)
         ordered = sorted(pieces, key=lambda piece: self.rank[id(piece.block)])
-        reply = _settled(
-            lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total
-        )
+
+        def written(frame: Frame) -> Reply:
+            return _settled(
+                lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total
+            )
+
+        reply = written(frame)
+        if reply.tokens > self.budget.tokens >= SHORT_FORM_BELOW and self.budget.tokens < LONG_FORM_FROM:
+            reply = written(replace(frame, short=True))
         return replace(reply, names=tuple(piece.block.name for piece in ordered))
 
     def _price(self, blocks: Sequence[Block]) -> int:

@@ -41,7 +41,10 @@ NO_NOTES = Notes()
 
 @record
 class Frame:
-    """What the lines around the items say; a `bare` one leaves out what the caller knows or can do without."""
+    """What the lines around the items say.
+
+    A `short` one has the short budget line; a `bare` one leaves out what the caller knows or can do without.
+    """
 
     tokens: int
     budget: int
@@ -50,6 +53,7 @@ class Frame:
     left: LeftOut | None
     omitted: tuple[Facts, ...] = ()
     allows: int | None = None
+    short: bool = False
     bare: bool = False
 
 
@@ -161,7 +165,14 @@ Layout = TextLayout | JsonLayout
 
 def _budget_hint(frame: Frame, total: int, noun: str, advice: str) -> str:
     return budget_line(
-        frame.tokens, frame.budget, shown=frame.shown, total=total, noun=noun, advice=advice, left=frame.left
+        frame.tokens,
+        frame.budget,
+        shown=frame.shown,
+        total=total,
+        noun=noun,
+        advice=advice,
+        left=frame.left,
+        short=frame.short,
     )
 
 
