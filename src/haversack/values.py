@@ -7,6 +7,9 @@ start of the program more than all else it loads; here a class costs a few micro
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
+OFTEN = 32
+"""A class of which so many values were made has its initializer compiled; most never come to that."""
+
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
@@ -55,8 +58,13 @@ def fields(held: object) -> tuple[str, ...]:
 def _initializer(title: str, names: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., None]:
     put = object.__setattr__
     known = frozenset(names)
+    made = 0
 
     def __init__(self: object, *given: Any, **named: Any) -> None:
+        nonlocal made
+        made += 1
+        if made == OFTEN and type(self).__dict__.get("__init__") is __init__:
+            type(self).__init__ = _compiled(type(self), names, defaults)  # type: ignore[misc]
         if len(given) > len(names):
             raise TypeError(f"{title} takes {len(names)} fields, {len(given)} were given")
         for name, content in zip(names, given, strict=False):
@@ -75,6 +83,22 @@ def _initializer(title: str, names: tuple[str, ...], defaults: dict[str, Any]) -
             raise TypeError(f"{title} got {wrong} twice" if wrong in known else f"{title} has no field {wrong}")
 
     return __init__
+
+
+def _compiled(cls: type, names: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., None]:
+    """The same initializer written out field by field: several times as fast, but dear to make."""
+    scope: dict[str, Any] = {}
+    parameters, lines = [], []
+    for number, name in enumerate(names):
+        scope[f"_put{number}"] = cls.__dict__[name].__set__
+        parameters.append(name)
+        if name in defaults:
+            scope[f"_default{number}"] = defaults[name]
+            parameters[-1] += f"=_default{number}"
+        lines.append(f"    _put{number}(self, {name})")
+    exec("\n".join([f"def __init__(self, {', '.join(parameters)}):", *lines]), scope)
+    made: Callable[..., None] = scope["__init__"]
+    return made
 
 
 def _contents(held: Any) -> tuple[Any, ...]:

@@ -39,8 +39,8 @@ class Transformer:
 
     def _embed(self, batch: list[list[int]]) -> Any:
         length = max(map(len, batch))
-        tokens = numpy.zeros((len(batch), length), dtype=numpy.int64)
-        present = numpy.zeros((len(batch), length), dtype=numpy.float32)
+        tokens: Any = numpy.zeros((len(batch), length), dtype=numpy.int64)
+        present: Any = numpy.zeros((len(batch), length), dtype=numpy.float32)
         for row, each in enumerate(batch):
             tokens[row, : len(each)] = each
             present[row, : len(each)] = 1

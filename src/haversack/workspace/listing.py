@@ -44,8 +44,9 @@ class ProjectFile:
 class FileListing:
     """The files a question is about; `types` and `folders` count all of them, most first, ties by name.
 
-    `total_size` is known when the order made it necessary to look at each. `skipped` are build folders left out where there is no git, `nested` repositories inside this one, whose files are
-    listed by giving their path. `deeper` counts files that the pattern would match if it crossed folders.
+    `total_size` is known when the order made it necessary to look at each. `skipped` are build folders left out
+    where there is no git, `nested` repositories inside this one, whose files are listed by giving their path.
+    `deeper` counts files that the pattern would match if it crossed folders.
     """
 
     path: str
