@@ -64,7 +64,7 @@ def _initializer(title: str, names: tuple[str, ...], defaults: dict[str, Any]) -
         nonlocal made
         made += 1
         if made == OFTEN and type(self).__dict__.get("__init__") is __init__:
-            type(self).__init__ = _compiled(type(self), names, defaults)  # type: ignore[misc]
+            type(self).__init__ = _compiled(type(self), names, defaults)  # type: ignore[method-assign]
         if len(given) > len(names):
             raise TypeError(f"{title} takes {len(names)} fields, {len(given)} were given")
         for name, content in zip(names, given, strict=False):

