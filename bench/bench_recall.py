@@ -246,7 +246,8 @@ def main(typed: list[str] | None = None) -> int:
         else:
             understanding = None
         baseline = Baseline(conversations, ids)
-        report(app, understanding, baseline, questions, data["categories"], plotted=bool(parsed.data) and not parsed.quick)
+        is_whole = bool(parsed.data) and not parsed.quick
+        report(app, understanding, baseline, questions, data["categories"], is_whole=is_whole)
         app.close()
     return 0
 
@@ -258,7 +259,7 @@ def report(
     questions: list[dict[str, Any]],
     categories: dict[str, str],
     *,
-    plotted: bool,
+    is_whole: bool,
 ) -> None:
     methods: dict[str, Ask] = {
         "every word, first stop": baseline.every_word,
@@ -292,10 +293,10 @@ def report(
         gains = [ours - words for ours, words in zip(figures[MEANING], figures["mem_search"], strict=True)]
         print("what meaning adds".ljust(24) + "".join(f"{gain:>+8.1f}" for gain in gains))
     print(f"claim: evidence inside 1,000 tokens, beside plain BM25 | {ratio:.2f} | at least 1.25 | : 1")
-    for name, aims in AIMS.items() if plotted else ():
+    for name, aims in AIMS.items() if is_whole else ():
         for budget, figure, aim in zip(BUDGETS, figures.get(name, ()), aims, strict=False):
             print(f"claim: {name}, evidence inside {budget:,} tokens | {figure:.1f} | at least {aim} | %")
-    if plotted:
+    if is_whole:
         plot(figures, os.path.join(os.path.dirname(os.path.abspath(__file__)), "out", "recall.png"))
 
 
