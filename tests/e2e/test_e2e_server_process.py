@@ -96,8 +96,10 @@ HEAVY = ("asyncio", "pydantic", "logging", "inspect", "concurrent.futures", "sub
 
 
 def test_a_server_starts_without_what_is_slow_to_import(start: Start) -> None:
+    # With meaning switched off: where its model is installed, a save has it loaded in the background.
     told = f"""
-import atexit, sys
+import atexit, os, sys
+os.environ["HAVERSACK_MEMORY_SEMANTIC"] = "off"
 atexit.register(lambda: print(*[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr))
 """
     server = start(before=told)

@@ -131,7 +131,7 @@ def _by_words(
     rows = postings.placed(tx, best, chosen)
     matching = set().union(*(each.strengths for each in gathered))
     companions = frozenset(row.id for row in rows if row.place not in matching)
-    return ranking.rank(rows, relevance, _asked(text), talks, _degrees(tx, rows), now=memory.now()), companions
+    return ranking.rank(rows, relevance, _asked(memory, text), talks, _degrees(tx, rows)), companions
 
 
 @record
@@ -210,11 +210,12 @@ def _by_whole_query(
     scored = index.search(tx, match, chosen, WEIGHTS, max(RANKED, limit))
     relevance = {place: score for _, place, score in scored}
     rows = postings.placed(tx, relevance, chosen)
-    return ranking.rank(rows, relevance, _asked(text), frozenset(), _degrees(tx, rows), now=memory.now()), frozenset()
+    return ranking.rank(rows, relevance, _asked(memory, text), frozenset(), _degrees(tx, rows)), frozenset()
 
 
-def _asked(text: str) -> Asked:
-    return Asked(frozenset(spoken_words(text)), periods_in(text))
+def _asked(memory: Memory, text: str) -> Asked:
+    now = memory.now()
+    return Asked(frozenset(spoken_words(text)), periods_in(text, now), now)
 
 
 def _degrees(tx: Reader, rows: list[Placed]) -> dict[int, int]:

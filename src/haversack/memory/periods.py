@@ -1,6 +1,8 @@
-"""Dates a question names, to be held against the dates of what is stored."""
+"""When a question is about: dates it names, or speaks of from today's point of view, against the dates stored."""
 
-from haversack.memory.times import moment
+from time import gmtime
+
+from haversack.memory.times import DAY, civil
 from haversack.patterns import pattern
 from haversack.values import record
 
@@ -8,12 +10,21 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DATE = pattern(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?)?({'|'.join(_MONTHS)})\b"
     r"(?: (\d{1,2})(?:st|nd|rd|th)?\b(?!\d))?,?(?: ?(?:of )?((?:19|20)\d\d))?"
 )
 _ISO_DATE = pattern(r"\b((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?\b")
 _YEAR = pattern(r"\b(?:19|20)\d\d\b")
+_BEFORE_MAY = pattern(r"\b(?:in|last|this|since|until|by|during|from|of|early|mid|late|before|after|around)[ -]$")
+_AGO = pattern(rf"\b(\d{{1,3}}|an?|{'|'.join(_NUMBERS)}) (day|week|month|year)s? ago\b")
+_LAST = pattern(rf"\b(last|this|past|previous) (day|week|month|year|{'|'.join((*_WEEKDAYS, *_MONTHS))})\b")
+_DAY = pattern(r"\b(today|yesterday)\b")
+_LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_CLOSE = 3
+"""Days around a span that are close to it."""
 
 
 @record
@@ -25,26 +36,92 @@ class Period:
     day: int | None
 
 
-def periods_in(text: str) -> tuple[Period, ...]:
-    """The dates a text names, the most exact kind found."""
+@record
+class Span:
+    """The days from one to another, both within it, counted from 1970."""
+
+    first: int
+    last: int
+
+
+When = Period | Span
+
+
+def periods_in(text: str, now: int) -> tuple[When, ...]:
+    """The times a text speaks of, the most exact kind found."""
     lowered = text.lower()
-    found = [Period(int(y), int(m), int(d) if d else None) for y, m, d in _ISO_DATE.findall(lowered)]
-    for before, month, after, year in _DATE.findall(lowered):
+    today = now // DAY
+    found: list[When] = [Period(int(y), int(m), int(d) if d else None) for y, m, d in _ISO_DATE.findall(lowered)]
+    found += [_ago(today, count, unit) for count, unit in _AGO.findall(lowered)]
+    found += [_last(today, which, unit) for which, unit in _LAST.findall(lowered)]
+    found += [_only(today - (word == "yesterday")) for word in _DAY.findall(lowered)]
+    for match in _DATE.finditer(lowered):
+        before, month, after, year = match.groups()
         day = before or after
+        if not (day or year) and _LAST.search(lowered[max(0, match.start() - 9) : match.end()]):
+            continue
         # "may" alone is a verb far more often than a month.
-        if day or year or month != "may":
+        if day or year or month != "may" or _BEFORE_MAY.search(lowered[: match.start()]):
             found.append(Period(int(year) if year else None, _MONTHS.index(month) + 1, int(day) if day else None))
     return tuple(found or [Period(int(year), None, None) for year in _YEAR.findall(lowered)])
 
 
-def nearness(time: int, periods: tuple[Period, ...]) -> str:
+def _only(day: int) -> Span:
+    return Span(day, day)
+
+
+def _ago(today: int, count: str, unit: str) -> When:
+    number = int(count) if count.isdigit() else _NUMBERS.index(count) + 1 if count in _NUMBERS else 1
+    if unit == "day":
+        return _only(today - number)
+    if unit == "week":
+        return Span(today - 7 * number - 3, today - 7 * number + 3)
+    year, month, _ = civil(today * DAY)
+    if unit == "year":
+        return Period(year - number, None, None)
+    months = 12 * year + month - 1 - number
+    return Period(months // 12, months % 12 + 1, None)
+
+
+def _last(today: int, which: str, unit: str) -> When:
+    year, month, _ = civil(today * DAY)
+    if unit in _MONTHS:
+        named = _MONTHS.index(unit) + 1
+        return Period(year if which == "this" or named < month else year - 1, named, None)
+    weekday = gmtime(today * 86_400).tm_wday
+    if unit in _WEEKDAYS:
+        back = (weekday - _WEEKDAYS.index(unit)) % 7
+        return _only(today - (back if which == "this" else back or 7))
+    if which == "past":
+        return Span(today - _LENGTHS[unit], today)
+    is_this = which == "this"
+    if unit == "day":
+        return _only(today if is_this else today - 1)
+    if unit == "week":
+        monday = today - weekday
+        return Span(monday, monday + 6) if is_this else Span(monday - 7, monday - 1)
+    if unit == "month":
+        return Period(year, month, None) if is_this else _ago(today, "1", "month")
+    return Period(year if is_this else year - 1, None, None)
+
+
+def nearness(time: int, periods: tuple[When, ...]) -> str:
     """How near a stored time is to the nearest period: "day", "period", "month" or nothing."""
-    written = moment(time)
+    number = time // DAY
+    year, month, day = civil(time)
     best = ""
     for period in periods:
-        if period.year not in (None, written.year) or period.month not in (None, written.month):
+        if isinstance(period, Span):
+            if period.first <= number <= period.last:
+                if period.first == period.last:
+                    return "day"
+                best = "period"
+            elif period.first - _CLOSE <= number <= period.last + _CLOSE:
+                best = best or "month"
             continue
-        if period.day == written.day:
+        if period.year not in (None, year) or period.month not in (None, month):
+            continue
+        if period.day == day:
             return "day"
         best = "period" if period.day is None else best or "month"
     return best

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import exp
 
-from haversack.memory.periods import Period, nearness
+from haversack.memory.periods import When, nearness
 from haversack.store.postings import SESSION_BITS, Placed
 from haversack.store.records import Observation
 from haversack.values import record
@@ -22,10 +22,11 @@ ENDS_ASKING, ANSWERS, OPENS = -0.9, 0.7, 1.4
 
 @record
 class Asked:
-    """What of a query is not about words: the words as spoken, for names, and the dates it names."""
+    """What of a query is not about words: the words as spoken, for names, the dates it names, when it was asked."""
 
     spoken: frozenset[str]
-    periods: tuple[Period, ...]
+    periods: tuple[When, ...]
+    now: int
 
 
 @record
@@ -52,8 +53,6 @@ def rank(
     asked: Asked,
     conversations: frozenset[int],
     degrees: Mapping[int, int],
-    *,
-    now: int,
 ) -> list[Scored]:
     """Candidates in their final order; ties go to the more recent."""
     named = {row.label for row in rows if row.label and asked.spoken.issuperset(row.label.split())}
@@ -66,7 +65,7 @@ def rank(
             hints += NAMED
         if row.place >> SESSION_BITS in conversations:
             hints += _part_in_conversation(row)
-        scored.append(_scored(row, relevance[row.place], hints, degrees.get(row.id, 0), now))
+        scored.append(_scored(row, relevance[row.place], hints, degrees.get(row.id, 0), asked.now))
     return sorted(scored, key=lambda each: (-each.score, -each.row.position))
 
 

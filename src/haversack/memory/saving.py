@@ -1,10 +1,10 @@
 """Saving: validate, redact, hash, topic upsert, duplicate check, insert; one transaction."""
 
 import os
-from hashlib import blake2b
 from typing import Literal
 from unicodedata import normalize
 
+from haversack.digests import blake2b
 from haversack.errors import NotFound
 from haversack.memory import indexing, sessions
 from haversack.memory.checks import (

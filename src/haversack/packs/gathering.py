@@ -1,9 +1,9 @@
 """Which memories are candidates for a pack, and in what order."""
 
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from types import MappingProxyType
 
+from haversack.digests import blake2b
 from haversack.errors import NotFound, StoreUnwritable
 from haversack.memory import finding
 from haversack.memory.checks import CURRENT_STATUSES, MAX_LIMIT

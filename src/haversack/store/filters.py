@@ -50,7 +50,7 @@ def marks(project_key: str, kind: str, scope: str, namespace: str, status: str) 
 
 def _mark(sort: str, value: str) -> str:
     """A word of digits: a name could hold anything, and letters might be stemmed."""
-    from hashlib import blake2b  # a search that nothing narrows needs no marks
+    from haversack.digests import blake2b  # a search that nothing narrows needs no marks
 
     return f"{_SIGN}{sort}{int.from_bytes(blake2b(value.encode(), digest_size=8).digest())}"
 

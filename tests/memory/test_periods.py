@@ -1,0 +1,73 @@
+"""When a question is about: dates it names, and those it counts from today."""
+
+import pytest
+
+from haversack.memory.periods import Period, Span, nearness, periods_in
+from haversack.memory.times import DAY, from_iso
+
+NOW = from_iso("2026-05-20T15:00:00")  # a Wednesday
+TODAY = NOW // DAY
+
+
+def day(text: str) -> int:
+    return from_iso(text) // DAY
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what was decided on 2026-02-10?", [Period(2026, 2, 10)]),
+        ("the report of 2026-02", [Period(2026, 2, None)]),
+        ("on 8 May, 2023", [Period(2023, 5, 8)]),
+        ("on May 8th 2023", [Period(2023, 5, 8)]),
+        ("the 3rd of June", [Period(None, 6, 3)]),
+        ("in March", [Period(None, 3, None)]),
+        ("what happened in 2024", [Period(2024, None, None)]),
+        ("it may rain in Paris", []),
+        ("the release in May", [Period(None, 5, None)]),
+        ("what broke last May?", [Period(2025, 5, None)]),
+        ("the outage this May", [Period(2026, 5, None)]),
+        ("last March we moved", [Period(2026, 3, None)]),
+        ("last December", [Period(2025, 12, None)]),
+        ("what did we do yesterday", [Span(TODAY - 1, TODAY - 1)]),
+        ("today's notes", [Span(TODAY, TODAY)]),
+        ("two days ago", [Span(TODAY - 2, TODAY - 2)]),
+        ("10 days ago", [Span(TODAY - 10, TODAY - 10)]),
+        ("a week ago", [Span(TODAY - 10, TODAY - 4)]),
+        ("five months ago", [Period(2025, 12, None)]),
+        ("3 years ago", [Period(2023, None, None)]),
+        ("last week", [Span(day("2026-05-11"), day("2026-05-17"))]),
+        ("this week", [Span(day("2026-05-18"), day("2026-05-24"))]),
+        ("last month", [Period(2026, 4, None)]),
+        ("this year", [Period(2026, None, None)]),
+        ("last year", [Period(2025, None, None)]),
+        ("the past week", [Span(TODAY - 7, TODAY)]),
+        ("last Wednesday", [Span(TODAY - 7, TODAY - 7)]),
+        ("last Monday", [Span(day("2026-05-18"), day("2026-05-18"))]),
+        ("nothing about time", []),
+    ],
+)
+def test_times_are_found_in_questions(text: str, expected: list[object]) -> None:
+    assert list(periods_in(text, NOW)) == expected
+
+
+def test_in_january_last_month_is_of_the_year_before() -> None:
+    assert periods_in("last month", from_iso("2026-01-05")) == (Period(2025, 12, None),)
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "expected"),
+    [
+        ("2023-05-08T10:00:00", "on 8 May 2023", "day"),
+        ("2023-05-09T10:00:00", "on 8 May 2023", "month"),
+        ("2023-05-09T10:00:00", "in May 2023", "period"),
+        ("2022-05-09T10:00:00", "in May 2023", ""),
+        ("2026-05-19T23:59:59", "yesterday", "day"),
+        ("2026-05-17T12:00:00", "yesterday", "month"),
+        ("2026-05-10T12:00:00", "yesterday", ""),
+        ("2026-05-12T12:00:00", "last week", "period"),
+        ("1969-12-31T12:00:00", "in December", "period"),
+    ],
+)
+def test_a_stored_time_is_held_against_them(written: str, text: str, expected: str) -> None:
+    assert nearness(from_iso(written), periods_in(text, NOW)) == expected
