@@ -203,6 +203,39 @@ def measure(app: App, bare: apsw.Connection, questions: list[Question], rounds: 
     return searching.clock[len(searching.clock) // 2]
 
 
+def measure_shortcut(app: App, questions: list[Question]) -> float:
+    """How often the best result is that of a ranking which reads every row of every word, in percent.
+
+    Of texts drawn by chance only the note asked about is a better answer than hundreds of others, so of the rest of
+    the ten it is only said how many the two rankings share.
+    """
+    texts = [text for text, _ in questions]
+    shortcut, whole = ([best_ids(app, text) for text in texts] for _ in _exhaustive_after_the_first())
+    same_first = 100 * sum(one[:1] == other[:1] for one, other in zip(shortcut, whole, strict=True)) / len(texts)
+    shared = sum(len({*one} & {*other}) for one, other in zip(shortcut, whole, strict=True))
+    print(
+        f"  beside a ranking that reads every row: the same first result {same_first:.0f} % of {len(texts)} questions,"
+        f" {100 * shared / max(1, sum(map(len, whole))):.0f} % of the first ten"
+    )
+    return same_first
+
+
+def best_ids(app: App, text: str) -> list[int]:
+    return [hit.observation.id for hit in finding.search(app.memory, text, EVERYTHING).hits]
+
+
+def _exhaustive_after_the_first() -> Iterator[None]:
+    """Two rounds, the second with nothing left out for speed."""
+    names = ("MOST_POSTINGS", "MOST_FIRST", "LEAST_CANDIDATES", "MOST_CANDIDATES")
+    usual = {name: getattr(finding, name) for name in names}
+    yield
+    for name, figure in zip(names, (10**9, 10**9, 5_000, 5_000), strict=True):
+        setattr(finding, name, figure)
+    yield
+    for name, figure in usual.items():
+        setattr(finding, name, figure)
+
+
 def reply(app: App, text: str) -> object:
     return call(app, "mem_search", {"query": text, "max_tokens": 500})
 
@@ -234,11 +267,13 @@ def measure_process(home: str, bare_path: str, question: str) -> None:
         f" ORDER BY rank LIMIT 10', ({any_word(question, without=STOP_WORDS)!r},)).fetchall()); {report}"
     )
     figures = []
+    # A start in daily use finds its bytecode written already.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["HAVERSACK_HOME"] = home
     for program in (ours, theirs):
         spent, memory = [], 0
         for _ in range(5):
             start = time.perf_counter()
-            environment = {**os.environ, "HAVERSACK_HOME": home}
             done = subprocess.run(
                 [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
             )
@@ -266,7 +301,9 @@ def run(rows: int, rounds: int) -> None:
         print(f"\n{rows:,} observations (filled in {time.perf_counter() - start:.0f} s)")
         questions = [language.question(note) for note in notes]
         middle = measure(app, bare, questions, rounds)
-        print(f"claim: the median search of {rows:,} | {middle:.1f} | at most 10 | ms")
+        print(f"claim: the median search of {rows:,} | {middle:.1f} | at most {30 if rows > 100_000 else 10} | ms")
+        same = measure_shortcut(app, questions[: max(5, rounds // 3)])
+        print(f"claim: the same best result of {rows:,} as when every row is read | {same:.0f} | at least 99 | %")
         ratio = measure_saving(app, bare, language, min(500, rows))
         print(f"claim: a save among {rows:,} beside a bare insert | {ratio:.1f} | at most 10 | : 1")
         app.close()
