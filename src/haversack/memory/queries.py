@@ -16,6 +16,7 @@ from haversack.memory.words import (
     UNSPACED_RUN,
     fold,
     is_symbol,
+    is_unspaced,
     normalise,
     pairs_of,
     parts_of,
@@ -120,7 +121,7 @@ def parse_query(text: str) -> Query:
     terms: list[Term] = []
     outside: list[str] = []
     end = 0
-    for quoted in _QUOTED.finditer(plain):
+    for quoted in _QUOTED.finditer(plain) if _may_quote(plain) else ():
         outside.append(plain[end : quoted.start()])
         terms.extend(_phrase_terms(quoted[1]))
         end = quoted.end()
@@ -131,6 +132,10 @@ def parse_query(text: str) -> Query:
     distinct = _without_repeats(counted)
     telling = [(term, count) for term, count in distinct if not _is_noise(term)]
     return Query(_at_most(MOST_TERMS, telling or distinct))
+
+
+def _may_quote(text: str) -> bool:
+    return '"' in text or not text.isascii()
 
 
 def match_expression(query: Query, *, mode: Mode = "any") -> str:
@@ -178,7 +183,7 @@ def _prefix_expression(term: Term) -> str:
 
 def _whole(term: Term) -> list[str]:
     """The words of a term as they stand in the text: `getusername`, not its parts."""
-    if UNSPACED_RUN.match(term.text):
+    if is_unspaced(term.text):
         return list(term.tokens)
     return [piece.lower() for piece in words_in(spell_names(term.text))]
 
@@ -190,7 +195,7 @@ def _quote(tokens: Iterable[str]) -> str:
 
 def _is_lone(token: str) -> bool:
     """Whether a token is one character of an unspaced script: it begins a pair in the index, so it is a prefix."""
-    return len(token) == 1 and UNSPACED_RUN.match(token) is not None
+    return len(token) == 1 and is_unspaced(token)
 
 
 def _is_telling(part: str) -> bool:
@@ -241,7 +246,7 @@ def _phrase_terms(quoted: str) -> Iterator[Term]:
 
 
 def _phrase_tokens(run: str, *, is_last: bool) -> list[str]:
-    if not UNSPACED_RUN.match(run):
+    if not is_unspaced(run):
         return words_in(run)
     # Inside a phrase a run ends where the indexed run ended, and there its last character stands alone.
     return [*pairs_of(run), *(run[-1] if not is_last and len(run) > 1 else "")]
@@ -253,7 +258,7 @@ def _chunk_terms(chunk: str) -> Iterator[Term]:
         yield from _spaced_terms(chunk)
         return
     for run in _runs(chunk):
-        if not UNSPACED_RUN.match(run):
+        if not is_unspaced(run):
             yield from _spaced_terms(run)
             continue
         for start in range(0, len(run), _LONGEST_RUN):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from haversack.memory.queries import Query, Term
 from haversack.memory.stemming import stem
-from haversack.memory.words import SPACED_WORD, UNSPACED_RUN, fold, is_symbol, spell_names
+from haversack.memory.words import ASCII_WORD, SPACED_WORD, fold, is_symbol, is_unspaced, spell_names
 from haversack.values import record
 
 Offsets = range | list[int]
@@ -176,7 +176,7 @@ def _needles(term: Term) -> Iterator[_Needle]:
     if term.kind == "prefix":
         yield _Needle(fold(term.text))
     for token in term.tokens:
-        if UNSPACED_RUN.match(token):
+        if is_unspaced(token):
             yield _Needle(token, needs_boundary=False)
         elif term.kind != "prefix":
             yield from _inflected(token)
@@ -203,7 +203,8 @@ def _occurrences(text: str, folded: str, offsets: Offsets, needle: _Needle) -> I
 
 def _end_of_match(text: str, folded: str, offsets: Offsets, at: int, needle: _Needle) -> int:
     """Where the word that begins at `at` ends, when it is one the needle looks for; otherwise 0."""
-    found = SPACED_WORD.match(folded, at, at + _LONGEST_INFLECTION + len(needle.start))
+    word = ASCII_WORD if folded.isascii() else SPACED_WORD
+    found = word.match(folded, at, at + _LONGEST_INFLECTION + len(needle.start))
     end = max(found.end() if found else at, at + len(needle.start))
     if not needle.stem or stem(folded[at:end]) == needle.stem:
         return offsets[end]
@@ -222,8 +223,4 @@ def _begins_word(text: str, place: int) -> bool:
         return True
     if here.isupper():
         return not before.isupper() or text[place + 1 : place + 2].islower()
-    return here.isdigit() != before.isdigit() or _is_unspaced(before) != _is_unspaced(here)
-
-
-def _is_unspaced(character: str) -> bool:
-    return character > "\u0e00" and UNSPACED_RUN.match(character) is not None
+    return here.isdigit() != before.isdigit() or is_unspaced(before) != is_unspaced(here)

@@ -32,7 +32,7 @@ _LONE_SURROGATE = pattern("[\ud800-\udfff]")
 # An accent that stands on no letter, as typed by itself, is a word to Python and none to SQLite.
 _LONE_ACCENT = pattern("(?<![^\\W_])(?<![\u0300-\u036f])[\u0300-\u036f]+")
 
-_ASCII_WORD = pattern(r"[A-Za-z0-9]+")
+ASCII_WORD = pattern(r"[A-Za-z0-9]+")
 # The look-ahead gives the last capital of a run to the word that follows it: HTTP Server, not HTTPS erver.
 _PART = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEXADECIMAL = pattern(r"[0-9a-f]{7,}|[0-9A-F]{7,}")
@@ -57,6 +57,12 @@ _SHAPES = (
     + b" " * 128
 )
 _PARTED = (b"aA", b"AAa", b"a0", b"A0", b"0a", b"0A")
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text begins with a character of a script without spaces between words."""
+    # The first of those characters is Thai; the pattern is dear to compile, and most texts can do without it.
+    return text[:1] > "\u0e00" and UNSPACED_RUN.match(text) is not None
 
 
 def index_text(text: str) -> str:
@@ -90,7 +96,7 @@ def normalise(text: str) -> str:
 def words_in(text: str) -> list[str]:
     """The words the index would make of a text; vowel signs belong to the letters they stand on."""
     if text.isascii():
-        return _ASCII_WORD.findall(text)
+        return ASCII_WORD.findall(text)
     spaced = "".join(c if c.isalnum() or (c > "\x7f" and _is_of_a_word(c)) else " " for c in text)
     return spaced.split()
 
@@ -177,7 +183,7 @@ def _part_words_of_ascii(text: str) -> Iterable[str]:
     shape = text.encode("ascii").translate(_SHAPES)
     if not any(parted in shape for parted in _PARTED):
         return ()
-    return _part_words(_ASCII_WORD.findall(text))
+    return _part_words(ASCII_WORD.findall(text))
 
 
 def _part_words(words: list[str]) -> Iterable[str]:
