@@ -4,24 +4,27 @@ import sys
 
 from haversack.cli import terminal
 from haversack.errors import InvalidArgument
-from haversack.tokens import PROFILES, profile_named
+from haversack.tokens import PROFILES, Profile, profile_named
 
 
 def run(files: list[str], names: list[str], *, as_json: bool) -> int:
     """Print the tokens of each file under each profile; estimates are marked."""
     profiles = [profile_named(name) for name in names or PROFILES]
-    counts = {path: {each.name: each.count(_text(path)) for each in profiles} for path in files}
+    counts = {path: _counted(_text(path), profiles) for path in files}
+    total = {each.name: sum(count[each.name] for count in counts.values()) for each in profiles}
     if as_json:
         import json
 
-        terminal.show(json.dumps(counts, ensure_ascii=False, indent=1))
+        estimates = [each.name for each in profiles if not each.exact]
+        terminal.show(
+            json.dumps({"files": counts, "total": total, "estimates": estimates}, ensure_ascii=False, indent=1)
+        )
         return 0
     rows: list[dict[str, object]] = [
         {**{each.name: f"{count[each.name]:,}{'' if each.exact else '~'}" for each in profiles}, "file": path}
         for path, count in counts.items()
     ]
     if len(rows) > 1:
-        total = {each.name: sum(count[each.name] for count in counts.values()) for each in profiles}
         rows.append(
             {**{each.name: f"{total[each.name]:,}{'' if each.exact else '~'}" for each in profiles}, "file": "total"}
         )
@@ -30,6 +33,10 @@ def run(files: list[str], names: list[str], *, as_json: bool) -> int:
     if not all(each.exact for each in profiles):
         terminal.say("~ is an estimate")
     return 0
+
+
+def _counted(text: str, profiles: list[Profile]) -> dict[str, int]:
+    return {each.name: each.count(text) for each in profiles}
 
 
 def _text(path: str) -> str:
