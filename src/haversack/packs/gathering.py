@@ -1,6 +1,6 @@
 """Which memories are candidates for a pack, and in what order."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from haversack.digests import blake2b
@@ -15,6 +15,7 @@ from haversack.values import record
 CANDIDATES = 50
 OTHERS = 2_000
 """How many ids behind the candidates are looked up, for readers who want more than the best."""
+_ABOVE_ALL = 2**62
 NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 
 
@@ -30,7 +31,8 @@ class Duplicate:
 class Gathered:
     """Candidates best first, those left out as near-duplicates, and how many memories match in all.
 
-    `others` are the ids of what comes behind the candidates, as far as it was looked up.
+    `others` are the ids of what comes behind the candidates, as far as it was looked up, and `match` is the
+    expression that finds those behind them; it is empty without a query.
     For a pack that builds on another: what of that one has not changed, what of it is gone, and all that it gave.
     """
 
@@ -41,6 +43,7 @@ class Gathered:
     gone: tuple[int, ...] = ()
     known: Mapping[int, str] = NOTHING_KNOWN
     others: tuple[int, ...] = ()
+    match: str = ""
 
 
 def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CANDIDATES, since: str = "") -> Gathered:
@@ -53,12 +56,13 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
         ranked = [hit.observation for hit in found.hits]
         # A neighbour of a match is a candidate, although it is not one of the matches.
         behind = found.total - sum(each.id not in found.beside for each in ranked)
-        others = found.others
+        others, match = found.others, found.match
     else:
         with memory.database.read() as tx:
             ranked = observations.foremost(tx, filters, wanted)
             behind = observations.count_observations(tx, filters) - len(ranked)
             others = tuple(observations.foremost_ids(tx, filters, OTHERS, after=len(ranked)) if behind else ())
+            match = ""
     with memory.database.read() as tx:
         replaced = relations.superseded_among(tx, [each.id for each in ranked]) if ranked else set()
         gone = _no_longer_current(observations.get_many(tx, list(known)), known)
@@ -73,7 +77,18 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
         gone=gone,
         known=known,
         others=(*(each.id for each in fresh[candidates:]), *(each for each in others if each not in known)),
+        match=match,
     )
+
+
+def further(memory: Memory, match: str, filters: Filters, seen: Collection[int], count: int) -> list[int]:
+    """Ids of memories behind those seen, as they stand now: by age for a query, otherwise the foremost."""
+    if match:
+        found = finding.matches_below(memory, match, filters, _ABOVE_ALL, len(seen) + count)
+    else:
+        with memory.database.read() as tx:
+            found = observations.foremost_ids(tx, filters, len(seen) + count, after=0)
+    return [each for each in found if each not in seen][:count]
 
 
 def _no_longer_current(held: Mapping[int, Observation], known: Mapping[int, str]) -> tuple[int, ...]:

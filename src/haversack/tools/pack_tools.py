@@ -1,7 +1,7 @@
 """`context_pack`: the best of the memory within a budget, as text to paste."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from haversack.app import App
 from haversack.memory import finding
@@ -9,13 +9,14 @@ from haversack.memory.checks import SCOPES
 from haversack.memory.redaction import redact
 from haversack.memory.times import date
 from haversack.packs import building, gathering
-from haversack.store.records import Observation
+from haversack.store.records import Filters, Observation
 from haversack.tools.declaring import Range, resumes, tool
 from haversack.tools.parameters import NamespaceFilter, ProjectFilter
 from haversack.tools.quoting import excerpt, passage
 from haversack.tools.result import Block, Facts, Outcome, Rest, Result
+from haversack.tools.searching import filters_from
 from haversack.tools.views import SNIPPET_WIDTH, one_line
-from haversack.values import replace
+from haversack.values import asdict, replace
 
 DEFAULT_TOKENS = 2_000
 MOST_GONE = 20
@@ -59,7 +60,7 @@ def context_pack(
         blocks=blocks,
         noun="memories",
         total=len(blocks) + left,
-        rest=Rest(left, left * TYPICAL_PRICE, "pack", {"ids": gathered.others, "scrub": scrub}) if left else None,
+        rest=_rest(gathered, filters, left, scrub=scrub) if left else None,
         heading=lambda shown, tokens: building.title(project, shown, tokens) + _farewell(gathered),
         empty="Nothing has changed since that pack." if since else "No memory matches.",
         separator=building.SEPARATOR,
@@ -71,13 +72,27 @@ def context_pack(
     )
 
 
+def _rest(gathered: gathering.Gathered, filters: Filters, left: int, *, scrub: bool) -> Rest:
+    state: dict[str, Any] = {"ids": gathered.others, "scrub": scrub}
+    if left > len(gathered.others):
+        looked_at = (*gathered.candidates, *(each.observation for each in gathered.duplicates))
+        seen = [*(each.id for each in looked_at), *gathered.known, *gathered.others]
+        state |= {"match": gathered.match, "filters": asdict(filters), "seen": seen}
+    return Rest(left, left * TYPICAL_PRICE, "pack", state)
+
+
 @resumes("pack")
 def _more_of_pack(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
-    ids, left, scrub = rest.state["ids"][:PAGE], rest.state["ids"][PAGE:], rest.state["scrub"]
-    found = finding.by_ids(app.memory, list(ids))
-    items = max(len(left), rest.items - len(ids))
-    further = Rest(items, items * TYPICAL_PRICE, rest.resume, {"ids": left, "scrub": scrub}) if left else None
-    return [_block(_scrubbed(each) if scrub else each, 1.0) for each in found], further
+    state = dict(rest.state)
+    ids, state["ids"] = list(state["ids"][:PAGE]), state["ids"][PAGE:]
+    if not ids and "seen" in state:
+        ids = gathering.further(app.memory, state["match"], filters_from(state["filters"]), {*state["seen"]}, PAGE)
+        state["seen"] = [*state["seen"], *ids]
+    held = finding.by_ids(app.memory, ids)
+    blocks = [_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]
+    left = max(len(state["ids"]), rest.items - len(ids)) if ids else 0
+    goes_on = state["ids"] or (left and "seen" in state)
+    return blocks, Rest(left, left * TYPICAL_PRICE, rest.resume, state) if goes_on else None
 
 
 def _facts(gathered: gathering.Gathered, project: str, pack_id: str | None) -> Facts:

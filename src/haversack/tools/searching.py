@@ -1,5 +1,6 @@
 """Search results and recent lists as blocks, and how they go on beyond what was rendered."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from haversack.app import App
@@ -82,7 +83,7 @@ def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
         # Behind the ranked matches come the others by age, as far as they were there when the search was made.
         seen = {*state["ranked"], *ids}
         wanted = PAGE - len(ids)
-        chosen = _filters(state["filters"])
+        chosen = filters_from(state["filters"])
         further = finding.matches_below(app.memory, state["match"], chosen, state["below"], wanted + len(seen) + 1)
         fresh = [each for each in further if each not in seen]
         goes_on = goes_on or len(fresh) > wanted
@@ -100,7 +101,8 @@ def _further(rest: Rest, taken: int, state: dict[str, Any]) -> Rest:
     return Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)
 
 
-def _filters(held: dict[str, object]) -> Filters:
+def filters_from(held: Mapping[str, object]) -> Filters:
+    """Filters as they were frozen in the state of a rest."""
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in held.items()}
     return Filters(**values)  # type: ignore[arg-type]
 
@@ -132,10 +134,10 @@ def _more_of_list(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
     if not state["ids"]:
         state["ids"], state["before"] = recalling.behind(
-            app.memory, _filters(state["filters"]), state["before"], SNAPSHOT
+            app.memory, filters_from(state["filters"]), state["before"], SNAPSHOT
         )
     ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
     new = [each for each in ids if each not in state["seen"]]
     blocks = [observation_block(each, section=state["section"]) for each in finding.by_ids(app.memory, new)]
-    goes_on = state["ids"] or recalling.behind(app.memory, _filters(state["filters"]), state["before"], 1)[0]
+    goes_on = state["ids"] or recalling.behind(app.memory, filters_from(state["filters"]), state["before"], 1)[0]
     return blocks, _further(rest, len(new), state) if goes_on else None
