@@ -101,3 +101,26 @@ def test_nothing_a_reader_sends_is_an_option_or_leaves_the_root(app: App, tmp_pa
 def test_a_bad_expression_is_an_error_with_its_position(app: App) -> None:
     with pytest.raises(InvalidArgument, match="position 0"):
         call(app, "search_content", {"pattern": "(", "is_regex": True})
+
+
+@pytest.mark.parametrize(("count", "path"), [(1, ""), (10, ""), (150, ""), (3, "notes.txt"), (3, "src")])
+def test_the_keys_of_a_log_lead_to_the_first_commit_whatever_is_committed_meanwhile(
+    app: App, repository: GitRepository, count: int, path: str
+) -> None:
+    for number in range(30):
+        repository.write("notes.txt" if number % 2 else "src/module_001.py", f"{number}\n")
+        repository.commit(f"change {number}")
+    for number in range(200):
+        repository.git("commit", "--quiet", "--allow-empty", "-m", f"empty {number}")
+    reply = call(app, "vcs_log", {"count": count, "path": path, "format": "json", "max_tokens": 30_000})
+    first = json.loads(reply.text)
+    assert len(first["commits"]) == min(count, reply.total)
+    expected = repository.git("log", "--format=%H", *(["--", path] if path else [])).split()
+    assert first["total"] == reply.total == len(expected)
+    repository.write("notes.txt", "later\n")
+    repository.commit("later")
+    found = [each["commit"] for each in first["commits"]]
+    while reply.left:
+        reply = call(app, "more", {"key": reply.left.key, "format": "json", "max_tokens": 700})
+        found += [each["commit"] for each in json.loads(reply.text)["commits"]]
+    assert sorted(found) == sorted(expected)

@@ -103,17 +103,24 @@ def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_fo
         return fit_document(outcome, budget, layout, stash)
     reply = fit(outcome, budget, level, layout, stash)
     if outcome.extend and outcome.rest and len(reply.names) == len(outcome.blocks):
-        further = _fitted(extended(outcome), budget, level, layout, key_for)
-        # The footer of a reply cut by its budget is longer, and can cost the last item its place.
-        return further if len(further.names) >= len(reply.names) else reply
+        longer = extended(outcome)
+        if len(longer.blocks) > len(outcome.blocks):
+            further = _fitted(longer, budget, level, layout, key_for)
+            # The footer of a reply cut by its budget is longer, and can cost the last item its place.
+            return further if len(further.names) >= len(reply.names) else reply
     return reply
 
 
 def extended(result: Result) -> Result:
-    """The result with twice as much of it rendered: a reply that shows all of it may have room for more."""
+    """The result with twice as much of it rendered: a reply that shows all of it may have room for more.
+
+    What lies beyond a limit of the caller's is never given this way.
+    """
     blocks, rest = list(result.blocks), result.rest
     while rest and result.extend and len(blocks) <= 2 * len(result.blocks):
         further, rest = result.extend(rest)
+        if not further:
+            break
         blocks += further
     return replace(result, blocks=blocks, rest=rest)
 

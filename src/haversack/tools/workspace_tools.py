@@ -8,10 +8,12 @@ from haversack.app import App
 from haversack.tools.declaring import Range, resumes, tool
 from haversack.tools.result import Block, Document, Outcome, Rest, Result
 from haversack.tools.workspace_views import blocks, info_block, line_text, size
+from haversack.values import replace
 from haversack.workspace import briefs
 from haversack.workspace.blaming import vcs_blame as blame
 from haversack.workspace.describing import file_info as describe
 from haversack.workspace.diffing import vcs_diff as diff
+from haversack.workspace.history import earlier_commits
 from haversack.workspace.history import vcs_log as log
 from haversack.workspace.listing import project_files as list_files
 from haversack.workspace.reading import FileText
@@ -23,6 +25,8 @@ from haversack.workspace.snapshots import Snapshot
 from haversack.workspace.status import vcs_status as status
 
 PAGE = 100
+COMMIT_PRICE = 20
+"""Tokens of a commit's line, as a rule."""
 ADVICE = "Increase max_tokens for more."
 Path = Annotated[str, "File or folder, from the root"]
 Line = Annotated[int | None, Range(1, 10**9)]
@@ -37,7 +41,7 @@ def _result(app: App, snapshot: Snapshot[Any], noun: str, brief: str, **more: An
         total=more.pop("total", snapshot.total),
         advice=ADVICE,
         rest=_rest(app, snapshot, shown),
-        extend=lambda rest: _resumed(app, rest),
+        extend=lambda rest: _resumed(app, rest) if rest.resume == "workspace" else ([], rest),
         brief=brief,
         **more,
     )
@@ -61,8 +65,10 @@ def _resumed(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     left = rest.items - len(found)
     if left <= 0:
         return found, None
-    state = {**rest.state, "start": start + len(found)}
-    return found, Rest(left, rest.price * left // rest.items, rest.resume, state)
+    price = rest.price * left // rest.items
+    if start + len(found) >= snapshot.total:
+        return found, Rest(left, price, *rest.state["then"])
+    return found, Rest(left, price, rest.resume, {**rest.state, "start": start + len(found)})
 
 
 def _notes(withheld: Withheld, *others: str) -> str:
@@ -264,8 +270,9 @@ def vcs_log(
     grep: Annotated[str, "Text in the message"] = "",
 ) -> Outcome:
     """The newest commits, with how many there are in all."""
-    found = log(app.workspace, path=path, count=count, since=since, until=until, author=author, grep=grep)
-    return _result(
+    asked = {"path": path, "since": since, "until": until, "author": author, "grep": grep}
+    found = log(app.workspace, count=count, **asked)
+    result = _result(
         app,
         found.commits,
         "commits",
@@ -274,6 +281,29 @@ def vcs_log(
         empty="No commit passes the filters." if found.has_commits else "There are no commits yet.",
         limit_hint="Increase count for more.",
     )
+    beyond = found.total - found.commits.total
+    if beyond <= 0:
+        return result
+    then: tuple[str, dict[str, Any]] = ("commits", {"head": found.head, "skip": found.commits.total, "asked": asked})
+    price = beyond * COMMIT_PRICE
+    if result.rest is None:
+        return replace(result, rest=Rest(beyond, price, *then))
+    held = result.rest
+    return replace(
+        result, rest=Rest(held.items + beyond, held.price + price, held.resume, {**held.state, "then": then})
+    )
+
+
+@resumes("commits")
+def _earlier(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+    head, skip, asked = rest.state["head"], rest.state["skip"], rest.state["asked"]
+    found = earlier_commits(app.workspace, head, skip, PAGE, **asked)
+    left = rest.items - len(found)
+    shown = blocks("commits", found)
+    if left <= 0 or not found:
+        return shown, None
+    state = {**rest.state, "skip": skip + len(found)}
+    return shown, Rest(left, rest.price * left // rest.items, rest.resume, state)
 
 
 @tool(group="workspace", title="Git blame")

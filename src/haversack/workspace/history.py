@@ -17,6 +17,7 @@ MOST = 10_000
 """Commits one log holds; it counts them all."""
 
 _FORMAT = "--format=tformat:%H%x1f%h%x1f%aI%x1f%aN%x1f%s"
+_LOG = ("log", "-z", "--no-decorate", "--no-show-signature", "--no-patch", _FORMAT)
 _BATCH = 256
 _DATE = pattern(
     r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d?:\d\d(?::\d\d)?(?:\.\d+)?\s*(?:Z|[+-]\d\d:?\d\d)?)?|@?\d{9,10}"
@@ -39,12 +40,16 @@ class Commit:
 
 @record
 class VcsLog:
-    """The newest commits of those that pass the filters, and how many do in all."""
+    """The newest commits of those that pass the filters, how many do in all, and the commit the log starts from."""
 
     path: str
     commits: Snapshot[Commit]
     total: int
-    has_commits: bool
+    head: str
+
+    @property
+    def has_commits(self) -> bool:
+        return bool(self.head)
 
 
 def vcs_log(
@@ -69,26 +74,56 @@ def vcs_log(
     head = resolve_commit(repository, "HEAD")
     writer = SnapshotWriter("commits")
     if head is None:
-        return VcsLog(place.relative, Snapshot(writer.finish(), Commit), 0, False)
+        return VcsLog(place.relative, Snapshot(writer.finish(), Commit), 0, "")
     total = _gather(repository, place, [*filters, head], count, writer)
     if not total and not os.path.exists(place.absolute):
         locate(workspace, path)
-    return VcsLog(place.relative, Snapshot(writer.finish(), Commit), total, True)
+    return VcsLog(place.relative, Snapshot(writer.finish(), Commit), total, head)
+
+
+def earlier_commits(
+    workspace: Workspace,
+    head: str,
+    skip: int,
+    count: int,
+    *,
+    path: str = "",
+    since: str = "",
+    until: str = "",
+    author: str = "",
+    grep: str = "",
+) -> list[Commit]:
+    """Up to `count` commits of the log that started from `head`, behind its first `skip`."""
+    place = locate(workspace, path, must_exist=False)
+    repository = require_repository(workspace, place)
+    # Where renames are followed, git skips commits before it knows whether they belong to the log.
+    follows = not os.path.isdir(place.absolute)
+    page = ["--follow"] if follows else [f"--skip={skip}", f"--max-count={count}"]
+    filters = _filters(since=since, until=until, author=author, grep=grep)
+    start = resolve_commit(repository, head)
+    assert start is not None
+    with repository.start(*_LOG, *page, *filters, start, *_scope(repository, place)) as running:
+        found = [Commit(*told) for told in _commits(records(running.blocks()))]
+        _check(repository, running)
+    return found[skip : skip + count] if follows else found
+
+
+def _scope(repository: Repository, place: Place) -> list[str]:
+    name = repository.path_of(place)
+    return [] if name == "." else ["--", name]
 
 
 def _gather(repository: Repository, place: Place, arguments: list[str], count: int, writer: SnapshotWriter) -> int:
     """Write the newest commits, and say how many there are."""
-    name = repository.path_of(place)
-    scope = [] if name == "." else ["--", name]
-    log = ["log", "-z", "--no-decorate", "--no-show-signature", "--no-patch", _FORMAT]
+    scope = _scope(repository, place)
     with ExitStack() as stack:
         if not os.path.isdir(place.absolute):
             # Only `log` follows renames, so the one command lists and counts.
-            running = stack.enter_context(repository.start(*log, "--follow", *arguments, *scope))
+            running = stack.enter_context(repository.start(*_LOG, "--follow", *arguments, *scope))
             total = _write(repository, running, writer, count)
         else:
             counting = stack.enter_context(repository.start("rev-list", "--count", *arguments, *scope))
-            running = stack.enter_context(repository.start(*log, f"--max-count={count}", *arguments, *scope))
+            running = stack.enter_context(repository.start(*_LOG, f"--max-count={count}", *arguments, *scope))
             _write(repository, running, writer, count)
             total = int(b"".join(counting.blocks()) or 0)
             _check(repository, counting)
