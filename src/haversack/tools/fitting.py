@@ -212,21 +212,25 @@ class _Fitting:
         self, pieces: list[Piece], left: LeftOut | None, left_out: list[Block], *, cut_by_budget: bool
     ) -> Reply:
         """The reply with as many of the left-out blocks named as there is room for."""
+        assert isinstance(self.layout, JsonLayout)
         profile = self.budget.profile
         names = [
             {**{k: v for k, v in block.facts("summary").items() if k in {"id", "title"}},
              "tokens": profile.tokens(self.cheapest[id(block)])}
             for block in left_out
         ]  # fmt: skip
-        low, high = 0, len(names)
-        while low < high:
-            middle = (low + high + 1) // 2
-            reply = self._compose_with(pieces, left, cut_by_budget=cut_by_budget, omitted=tuple(names[:middle]))
-            if reply.tokens <= self.budget.tokens:
-                low = middle
-            else:
-                high = middle - 1
-        return self._compose_with(pieces, left, cut_by_budget=cut_by_budget, omitted=tuple(names[:low]))
+        reply = self._compose_with(pieces, left, cut_by_budget=cut_by_budget)
+        room = profile.room(self.budget.tokens - reply.tokens)
+        count = 0
+        while count < len(names) and (room := room - self.measure(self.layout.listed(names[count]))) >= 0:
+            count += 1
+        # Measured one by one they may cost a little less than together.
+        while count:
+            with_names = self._compose_with(pieces, left, cut_by_budget=cut_by_budget, omitted=tuple(names[:count]))
+            if with_names.tokens <= self.budget.tokens:
+                return with_names
+            count -= 1
+        return reply
 
     def _compose_with(
         self, pieces: list[Piece], left: LeftOut | None, *, cut_by_budget: bool, omitted: tuple[Facts, ...] = ()

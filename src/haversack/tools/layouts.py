@@ -118,6 +118,10 @@ class JsonLayout:
         facts: Facts = {"text": piece.shortened} if piece.shortened else piece.block.facts(piece.level)
         return _json(facts) + ",\n"
 
+    def listed(self, facts: Facts) -> str:
+        """What is left out, as it stands in a list."""
+        return _json(facts) + ","
+
     def section(self, block: Block) -> str:
         return ""
 
