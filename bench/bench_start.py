@@ -20,6 +20,8 @@ from typing import Any
 HERE = Path(__file__).parent
 # A start in daily use finds its bytecode written already, and buffers as usual.
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")}
+# As it comes: an installed model of meaning is loaded in the background of a server, and has its own figures.
+ENVIRONMENT["HAVERSACK_MEMORY_SEMANTIC"] = "off"
 HELLO = {
     "jsonrpc": "2.0", "id": 0, "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}},

@@ -48,6 +48,9 @@ def _serve(typed: list[str]) -> int:
     parser.add_argument("--log-file", default="", metavar="FILE", help="also keep a log here; it is rotated")
     parsed = parser.parse_args(typed)
     names = [name.strip() for name in parsed.tools.split(",") if name.strip()]
+    # What is loaded stays; what a server makes from now on is collected soon, to keep it small.
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER // 100)
     return serve(App(own_account=True), tool_names=names, log_file=parsed.log_file)
 
 
