@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs clean install-dev torture
+.PHONY: demo test check bench docs clean install-dev install-bench torture
 
 demo: $(VENV)/installed
 	@$(BIN)/haversack demo
@@ -21,16 +21,17 @@ check: install-dev
 docs: install-dev
 	$(BIN)/python tools/write_docs.py
 
-bench: install-dev
+bench: install-bench
 	$(BIN)/python bench/run.py $(ARGS)
 
-bench-%: install-dev
+bench-%: install-bench
 	$(BIN)/python bench/bench_$(subst -,_,$*).py $(ARGS)
 
 torture: install-dev
 	$(BIN)/python bench/torture.py $(ARGS)
 
 install-dev: $(VENV)/installed-dev
+install-bench: $(VENV)/installed-bench
 
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "haversack needs Python 3.11 or newer")'
@@ -42,6 +43,11 @@ $(VENV)/installed: pyproject.toml
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "installing what tests and checks need ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed-dev
+	@echo "installing what benchmarks need ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
 clean:

@@ -35,7 +35,7 @@ class MemorySettings:
 
 @record
 class BudgetSettings:
-    """The account of an agent's context window, in tokens."""
+    """The account of an agent's context window, in tokens, and for how many days an unused one is remembered."""
 
     total: int = 100_000
     system: int = 8_000
@@ -47,6 +47,7 @@ class BudgetSettings:
     minimum: int = 500
     warning: int = 20_000
     critical: int = 10_000
+    days: int = 90
     overrides: Mapping[str, int] = NO_OVERRIDES
     account: str = ""
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from haversack.config import BudgetSettings
 from haversack.errors import Conflict, InvalidArgument, NotFound
 from haversack.worklog.ledger import Ledger, Standing
-from haversack.worklog.log import open_log
+from haversack.worklog.log import WorkLog, open_log
+from tests.conftest import Clock
 
 
 def used(standing: Standing) -> dict[str, int]:
@@ -201,3 +202,32 @@ def test_the_tiers_of_any_account_add_up_to_no_more_than_its_total(total: int) -
     standing = open_log().ledger.open(total)
     limits = sum(tier.limit for tier in standing.tiers)
     assert total - 5 < limits <= total
+
+
+def test_accounts_nobody_has_used_for_long_are_forgotten_with_their_logs(log: WorkLog, clock: Clock) -> None:
+    ledger = log.ledger
+    idle, busy, debited, parent = (ledger.open().handle for _ in range(4))
+    lease = ledger.open(2_000, parent=parent).handle
+    ended = ledger.open().handle
+    ledger.debit(debited, 100)
+    ledger.debit(ended, 100)
+    ledger.close(ended)
+    for handle in (idle, busy, lease):
+        log.record(handle, "tool", {}, "a result")
+    clock.advance(days=60)
+    for handle in (busy, lease):
+        log.record(handle, "tool", {}, "another result")
+    clock.advance(days=60)
+    ledger.open()
+    for gone in (idle, ended):
+        with pytest.raises(NotFound):
+            ledger.standing(gone)
+    assert log.entries(idle) == []
+    for kept in (busy, debited, parent, lease):
+        assert ledger.standing(kept).handle == kept
+    assert len(log.entries(busy)) == 2
+    clock.advance(days=120)
+    ledger.open()  # the lease goes
+    ledger.open()  # and then its parent
+    with pytest.raises(NotFound):
+        ledger.standing(parent)

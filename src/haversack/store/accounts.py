@@ -77,3 +77,28 @@ def count_open(tx: Reader) -> int:
     """How many accounts are open."""
     total: int = tx.value("SELECT count(*) FROM accounts WHERE closed_at IS NULL")
     return total
+
+
+def forget_idle(tx: Writer, before: int, most: int) -> int:
+    """Remove accounts with their logs that were last used before a time, `most` at once; how many were removed.
+
+    When an account without a log was debited is not known, so it stays until it is closed. One that another was
+    leased from stays as long as that one does.
+    """
+    rows = tx.rows(
+        """
+        SELECT handle FROM accounts a WHERE opened_at < ?1
+            AND coalesce(
+                closed_at,
+                (SELECT created_at FROM entries WHERE account = a.handle ORDER BY id DESC LIMIT 1),
+                iif(tool_results, ?1, 0)
+            ) < ?1
+            AND NOT EXISTS (SELECT 1 FROM accounts WHERE parent = a.handle)
+        ORDER BY opened_at LIMIT ?2
+        """,
+        (before, most),
+    )
+    for (handle,) in rows:
+        tx.run("DELETE FROM entries WHERE account = ?", (handle,))
+        tx.run("DELETE FROM accounts WHERE handle = ?", (handle,))
+    return len(rows)

@@ -18,6 +18,8 @@ from haversack.values import record
 
 LEAST_TOTAL = 1_000
 """The smallest account: below it the tiers would be too small for a single reply."""
+_DAY = 86_400_000_000
+_FORGOTTEN_AT_ONCE = 50
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 TierName = Literal["system", "history", "tool_results", "user", "reserve"]
@@ -125,8 +127,10 @@ class Ledger:
 
         With a parent it is a lease of a share of what the parent has left (half of it, when no total is given).
         The tiers of a smaller account are in proportion; what a larger one has more is for tool results.
+        Accounts that nobody has used for long are forgotten on this occasion.
         """
         with self.database.write() as tx:
+            accounts.forget_idle(tx, self._now() - self.settings.days * _DAY, _FORGOTTEN_AT_ONCE)
             if parent:
                 lender = Standing(self._open_account(tx, parent))
                 total = lender.remaining // 2 if total is None else total
