@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import lru_cache
 from itertools import islice
 
 from haversack.errors import ToolFailed
@@ -13,8 +14,7 @@ from haversack.workspace.selecting import Names
 from haversack.workspace.walking import Walk
 
 _BATCH = 1_024
-# Entries of an index that are no files of the work tree: another repository, and what a sparse checkout leaves out.
-_SUBMODULE, _NOT_CHECKED_OUT = b"\0H 160000 ", b"\0S "
+_SUBMODULE = b"\0H 160000 "
 
 
 class Candidates:
@@ -66,17 +66,12 @@ class Candidates:
         path = repository.path_of(self._place)
         to_shown = repository.namer()
         with ExitStack() as stack:
-            # Side by side: each of the three looks at other things.
-            gone, tracked, untracked = (
-                stack.enter_context(repository.start("ls-files", "-z", *options, "--", path))
-                for options in (["-d"], ["-s", "-t"], ["-o", "--exclude-standard"])
-            )
-            missing = set(records(gone.blocks()))
+            tracked = stack.enter_context(repository.start("ls-files", "-z", "-s", "-t", "--", path))
+            untracked = stack.enter_context(repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path))
             for batch in _merged(_tracked(os.fsencode(top), tracked.blocks()), records(untracked.blocks())):
-                present = [name for name in batch if name not in missing] if missing else batch
-                if names := self._named(top, present, to_shown):
+                if names := self._named(top, batch, to_shown):
                     yield names
-            for running in (gone, tracked, untracked):
+            for running in (tracked, untracked):
                 _check(repository, running)
 
     def _named(self, top: str, batch: list[bytes], to_shown: Callable[[bytes], str | None]) -> Names | None:
@@ -95,10 +90,11 @@ class Candidates:
 
 
 def _tracked(top: bytes, blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """The names in an index as `ls-files -s -t` tells it, those of one block at a time.
+    """The names in an index as `ls-files -s -t` tells it that are there, those of one block at a time.
 
     Another repository that is kept as a commit of its own gets a slash behind its name, as among the untracked.
     """
+    presence = _Presence(top)
     carried = b""
     for block in blocks:
         entries = (carried + block).split(b"\0")
@@ -107,19 +103,41 @@ def _tracked(top: bytes, blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
             continue
         # Tag, mode, hash and stage take as many characters in every entry of one repository.
         start = entries[0].index(b"\t") + 1
-        if any(odd in block or entries[0].startswith(odd[1:]) for odd in (_SUBMODULE, _NOT_CHECKED_OUT)):
-            yield list(_names_of_files(top, entries, start))
-        else:
-            yield [entry[start:] for entry in entries]
+        names = [entry[start:] for entry in entries]
+        if _SUBMODULE in block or entries[0].startswith(_SUBMODULE[1:]):
+            names = [
+                name + b"/" if entry.startswith(_SUBMODULE[1:]) else name
+                for name, entry in zip(names, entries, strict=True)
+            ]
+        yield presence.among(names)
 
 
-def _names_of_files(top: bytes, entries: list[bytes], start: int) -> Iterator[bytes]:
-    for entry in entries:
-        name = entry[start:]
-        if entry.startswith(_SUBMODULE[1:]):
-            yield name + b"/"
-        elif not entry.startswith(_NOT_CHECKED_OUT[1:]) or os.path.lexists(top + name):
-            yield name
+class _Presence:
+    """Tells whether what is tracked is still there: a folder is read at once, which is far less than a look at each."""
+
+    def __init__(self, top: bytes) -> None:
+        self._top = top
+        self._held = lru_cache(maxsize=64)(self._names_in)
+
+    def among(self, names: list[bytes]) -> list[bytes]:
+        """Those of the names, which come folder by folder, that are there."""
+        there = []
+        folder, held = None, frozenset[bytes]()
+        for name in names:
+            at = name.rfind(b"/") + 1
+            if name[:at] != folder:
+                folder = name[:at]
+                held = self._held(folder)
+            # A file system may spell a name otherwise than git does, and a submodule ends in a slash.
+            if name[at:] in held or os.path.lexists(self._top + name):
+                there.append(name)
+        return there
+
+    def _names_in(self, folder: bytes) -> frozenset[bytes]:
+        try:
+            return frozenset(os.listdir(self._top + folder))
+        except OSError:
+            return frozenset()
 
 
 def _merged(batches: Iterator[list[bytes]], others: Iterator[bytes]) -> Iterator[list[bytes]]:

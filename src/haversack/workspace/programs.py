@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import IO, Self
@@ -81,9 +82,10 @@ class Running:
         self.name = name or os.path.basename(os.fsdecode(command[0])).removesuffix(".exe")
         self.limits = limits
         self.timed_out = False
-        self._errors = bytearray()
         import subprocess  # the root is opened far more often than a program is started
 
+        # A file takes whatever a program complains of: a pipe would have to be drained beside the other one.
+        self._complaints = _new_file()
         try:
             self._process = subprocess.Popen(
                 command,
@@ -91,17 +93,14 @@ class Running:
                 env=environment,
                 stdin=stdin or subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=self._complaints,
                 # A group and not a session of its own: Linux gives a new session a smaller share of a busy machine.
                 process_group=None if sys.platform == "win32" else 0,
             )
         except OSError as error:
+            self._complaints.close()
             raise ToolFailed(f"{self.name} cannot be started: {error.strerror}") from None
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
-        self._timer = threading.Timer(limits.seconds, self._expire)
-        self._timer.daemon = True
-        self._timer.start()
+        _WATCH.add(self, limits.seconds)
 
     def __enter__(self) -> Self:
         return self
@@ -109,14 +108,12 @@ class Running:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._timer.cancel()
+        _WATCH.remove(self)
         if self._process.poll() is None:
             self._kill()
-        assert self._process.stdout and self._process.stderr
-        self._process.stdout.close()
+        self.stdout.close()
         self._process.wait()
-        self._listener.join(1)
-        self._process.stderr.close()
+        self._complaints.close()
 
     @property
     def stdout(self) -> IO[bytes]:
@@ -139,26 +136,17 @@ class Running:
     def ended(self) -> Ended:
         """How it ended, once it has; one that ran out of time is an error."""
         code = self._process.wait()
-        self._timer.cancel()
-        self._listener.join(1)
+        _WATCH.remove(self)
         if self.timed_out:
             raise ToolFailed(
                 f"{self.name} did not finish within {self.limits.seconds:g} seconds and was stopped",
                 hint="narrow the question, or raise workspace.timeout_seconds",
             )
-        return Ended(code, self._errors.decode("utf-8", "replace").strip())
+        self._complaints.seek(0)
+        return Ended(code, self._complaints.read(_STDERR_KEPT).decode("utf-8", "replace").strip())
 
-    def _listen(self) -> None:
-        # Errors are drained to the end, or a talkative program would block on a full pipe.
-        assert self._process.stderr
-        descriptor = self._process.stderr.fileno()
-        try:
-            while block := os.read(descriptor, 4_096):
-                self._errors += block[: _STDERR_KEPT - len(self._errors)]
-        except OSError:
-            return
-
-    def _expire(self) -> None:
+    def expire(self) -> None:
+        """End it: its time is up."""
         self.timed_out = True
         self._kill()
 
@@ -171,6 +159,49 @@ class Running:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
+
+
+def _new_file() -> IO[bytes]:
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("complaints"), "w+b")
+    from tempfile import TemporaryFile
+
+    return TemporaryFile()
+
+
+class _Watch:
+    """Ends programs whose time is up: one thread for all of them, started with the first."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._deadlines: dict[Running, float] = {}
+        self._is_started = False
+
+    def add(self, running: Running, seconds: float) -> None:
+        with self._change:
+            self._deadlines[running] = time.monotonic() + seconds
+            if not self._is_started:
+                self._is_started = True
+                threading.Thread(target=self._run, name="haversack-watch", daemon=True).start()
+            self._change.notify()
+
+    def remove(self, running: Running) -> None:
+        with self._change:
+            self._deadlines.pop(running, None)
+
+    def _run(self) -> None:
+        while True:
+            with self._change:
+                now = time.monotonic()
+                due = [running for running, deadline in self._deadlines.items() if deadline <= now]
+                for running in due:
+                    del self._deadlines[running]
+                    running.expire()
+                nearest = min(self._deadlines.values(), default=None)
+                self._change.wait(None if nearest is None else nearest - now)
+
+
+_WATCH = _Watch()
 
 
 def records(blocks: Iterator[bytes], separator: bytes = b"\0") -> Iterator[bytes]:
