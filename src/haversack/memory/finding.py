@@ -127,8 +127,7 @@ def _by_words(
         from haversack.memory import meaning  # a store without vectors never pays for what they need
 
         relevance = meaning.heeded(tx, memory, text, chosen, relevance, talks)
-    best = sorted(relevance, key=lambda place: (-relevance[place], -place))[:wanted]
-    rows = postings.placed(tx, best, chosen)
+    rows = postings.placed(tx, scoring.best_places(relevance, wanted), chosen)
     matching = set().union(*(each.strengths for each in gathered))
     companions = frozenset(row.id for row in rows if row.place not in matching)
     return ranking.rank(rows, relevance, _asked(memory, text), talks, _degrees(tx, rows)), companions

@@ -13,6 +13,7 @@ _VERIFIED = {"verified": 1.0, "unverified": 0.5, "disputed": 0.0, "outdated": 0.
 
 # The shares of what may reorder near-equals; together they move a score by no more than a tenth.
 RECENCY, IMPORTANCE, VERIFICATION, ACCESS, LINKS = 0.03, 0.03, 0.02, 0.01, 0.01
+_BOOSTS = ("recency", "importance", "verification", "access", "links")
 
 # What a row earns beside its words: who it is from, when it was written, its part in a conversation.
 NAMED = 1.2
@@ -31,11 +32,18 @@ class Asked:
 
 @record
 class Scored:
-    """A candidate with its score, and the parts the score is made of."""
+    """A candidate with its score, and what the score was made from."""
 
     row: Placed
     score: float
-    parts: tuple[tuple[str, float], ...]
+    relevance: float
+    hints: float
+    boosts: tuple[float, ...]
+
+    @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """The parts of the score by name."""
+        return ("relevance", self.relevance), ("hints", self.hints), *zip(_BOOSTS, self.boosts, strict=True)
 
 
 @record
@@ -79,14 +87,11 @@ def _part_in_conversation(row: Placed) -> float:
 
 def _scored(row: Placed, relevance: float, hints: float, links: int, now: int) -> Scored:
     age = max(0, now - row.updated_at) / MONTH
-    parts = (
-        ("relevance", relevance),
-        ("hints", hints),
-        ("recency", RECENCY * exp(-age)),
-        ("importance", IMPORTANCE * row.importance),
-        ("verification", VERIFICATION * _VERIFIED[row.verification]),
-        ("access", ACCESS * min(row.access_count, 10) / 10),
-        ("links", LINKS * min(links, 5) / 5),
+    boosts = (
+        RECENCY * exp(-age),
+        IMPORTANCE * row.importance,
+        VERIFICATION * _VERIFIED[row.verification],
+        ACCESS * min(row.access_count, 10) / 10,
+        LINKS * min(links, 5) / 5,
     )
-    boost = 1 + sum(amount for _, amount in parts[2:])
-    return Scored(row, max(relevance + hints, 0.0) * boost, parts)
+    return Scored(row, max(relevance + hints, 0.0) * (1 + sum(boosts)), relevance, hints, boosts)

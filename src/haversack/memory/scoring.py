@@ -62,7 +62,12 @@ def most_promising(gathered: Sequence[Postings], sessions: Mapping[int, float], 
         return list(promise)
     for place in promise:
         promise[place] += sessions[place >> SESSION_BITS]
-    return sorted(promise, key=lambda place: (-promise[place], -place))[:count]
+    return best_places(promise, count)
+
+
+def best_places(scores: Mapping[int, float], count: int) -> list[int]:
+    """The places that score best, the best first, and of equal ones the later."""
+    return [place for _, place in sorted(zip(scores.values(), scores, strict=True), reverse=True)[:count]]
 
 
 def score_places(
