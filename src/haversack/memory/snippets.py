@@ -2,7 +2,6 @@
 
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from haversack.memory.queries import Query, Term
@@ -30,6 +29,9 @@ class _Needle:
     start: str
     stem: str = ""
     needs_boundary: bool = True
+
+
+_last: tuple[Query, tuple[_Needle, ...]] | None = None
 
 
 class _Match(NamedTuple):
@@ -160,10 +162,14 @@ def _offsets(text: str) -> list[int]:
     return [*(place for place, character in enumerate(text) if fold(character)), len(text)]
 
 
-@lru_cache(maxsize=16)
 def _needles_of(query: Query) -> tuple[_Needle, ...]:
-    needles = (needle for term in query.terms for needle in _needles(term) if needle.start)
-    return tuple(dict.fromkeys(needles))
+    global _last
+    last = _last
+    # One query is looked for in many texts; to tell it by its identity is faster than by its content.
+    if last is None or last[0] is not query:
+        needles = (needle for term in query.terms for needle in _needles(term) if needle.start)
+        _last = last = (query, tuple(dict.fromkeys(needles)))
+    return last[1]
 
 
 def _needles(term: Term) -> Iterator[_Needle]:
