@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 PREFIX = "claim: "
+MARKS = ("<!-- figures of the last full run -->", "<!-- end of figures -->")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,30 @@ def table(claims: list[Claim]) -> str:
     return "\n".join(lines)
 
 
+def markdown(claims: list[Claim]) -> str:
+    """The claims as a table for a document."""
+    lines = ["| bench | claim | measured | aim | kept |", "|---|---|---|---|---|"]
+    for claim in claims:
+        figure = f"{claim.figure:,.2f}".rstrip("0").rstrip(".")
+        unit = claim.unit if claim.unit.startswith(("%", ":")) else f" {claim.unit}"
+        measured = f"{figure}{unit.replace(': 1', ' : 1')}"
+        aim = f"{claim.bound} {claim.aim:g}"
+        lines.append(f"| {claim.bench} | {claim.what} | {measured} | {aim} | {'yes' if claim.is_kept else 'no'} |")
+    return "\n".join(lines)
+
+
+def written(document: str, figures: str) -> str:
+    """A document with new figures between its marks."""
+    before, _, rest = document.partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    return f"{before}{MARKS[0]}\n{figures}\n{MARKS[1]}{after}"
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--quick", action="store_true", help="small inputs, to see that everything runs")
     parser.add_argument("--verbose", action="store_true", help="print each benchmark's own figures too")
+    parser.add_argument("--write", metavar="FILE", help="put the table into a Markdown file, between its marks")
     parser.add_argument("only", nargs="*", metavar="NAME", help="only these, such as start or recall")
     given = parser.parse_args(arguments)
     claims: list[Claim] = []
@@ -100,6 +121,11 @@ def main(arguments: list[str] | None = None) -> int:
             if given.verbose:
                 print(output)
     print(table(claims) if claims else "no claims")
+    if given.write:
+        with open(given.write, encoding="utf-8") as file:
+            document = file.read()
+        with open(given.write, "w", encoding="utf-8") as file:
+            file.write(written(document, f"{machine()}\n\n{markdown(claims)}"))
     return 0
 
 

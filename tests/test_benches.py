@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bench.run import Claim, parsed, run, table
+from bench.run import MARKS, Claim, markdown, parsed, run, table, written
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bench")
 BENCHES = sorted(glob.glob(os.path.join(FOLDER, "bench_*.py")))
@@ -32,6 +32,16 @@ def test_the_table_says_which_aims_are_missed() -> None:
     lines = table([kept, missed]).splitlines()
     assert "yes" in lines[1]
     assert "NO" in lines[2]
+    assert markdown([kept, missed]).splitlines()[2:] == [
+        "| start | a start | 2.5 : 1 | at most 3 | yes |",
+        "| recall | evidence | 71% | at least 80 | no |",
+    ]
+
+
+def test_figures_take_the_place_of_those_between_the_marks() -> None:
+    document = f"before\n{MARKS[0]}\nold\n{MARKS[1]}\nafter\n"
+    assert written(document, "new") == f"before\n{MARKS[0]}\nnew\n{MARKS[1]}\nafter\n"
+    assert written(written(document, "new"), "new") == written(document, "new")
 
 
 @pytest.mark.slow

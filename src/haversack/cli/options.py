@@ -19,6 +19,10 @@ _OPTION_NAMES = {
 }
 
 
+# The program speaks English only; to look for translations that are not there would take longer than to parse.
+argparse._ = str  # type: ignore[attr-defined]
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors say what to do and end with the exit code for wrong usage."""
 
