@@ -118,7 +118,7 @@ def measure(folder: str, name: str, rounds: int) -> None:
     bare, tool = [], []
     for _ in range(rounds + 1):
         begun = spent()
-        subprocess.run(command, cwd=folder, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        run_bare(command, folder)
         between = spent()
         ask()
         ended = spent()
@@ -127,6 +127,14 @@ def measure(folder: str, name: str, rounds: int) -> None:
     # The first round only warms the caches of the machine.
     medians = [statistics.median(figures) for each in (bare, tool) for figures in zip(*each[1:], strict=True)]
     print(json.dumps([*medians, start_memory, peak_memory()]))
+
+
+def run_bare(command: list[str], folder: str) -> None:
+    """Run a program and read what it says, as a tool has to, but keep nothing of it: memory is measured too."""
+    with subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as running:
+        assert running.stdout
+        while os.read(running.stdout.fileno(), 1 << 18):
+            pass
 
 
 def spent() -> tuple[float, float]:

@@ -2,9 +2,13 @@
 
 import io
 import json
+import os
 import re
-from collections import Counter, deque
-from collections.abc import Callable
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
+from heapq import nsmallest
+from itertools import groupby
 from typing import IO, Any
 
 from haversack.errors import ToolFailed
@@ -58,24 +62,29 @@ class Collected:
 class Collector:
     """Takes the lines of one file after another and keeps the matches among them with their context.
 
-    Files may come in any order. Matches wait in a temporary file, so memory holds one entry per file with matches,
-    whatever their number.
+    Files may come in any order. Matches wait in a temporary file, so memory holds the name of each file with matches
+    and three numbers, whatever the number of its matches.
     """
 
     def __init__(self, expression: re.Pattern[str], context: int) -> None:
         self._search = expression.search
         self._context = context
         self._spool: IO[bytes] = io.BytesIO()
-        self._index: list[tuple[bytes, int, int, int, str]] = []
+        self._names: list[bytes] = []
+        self._starts, self._lengths, self._counts = array("Q"), array("Q"), array("Q")
 
-    def add_file(self, key: bytes, path: str) -> "FileLines":
-        """The file whose lines come next; `key` is what files are ordered by."""
-        return FileLines(self._search, self._context, path, lambda records: self._keep(key, path, records))
+    def add_file(self, path: str) -> "FileLines":
+        """The file whose lines come next."""
+        name = os.fsencode(path)
+        return FileLines(self._search, self._context, path, lambda records: self._keep(name, records))
 
-    def _keep(self, key: bytes, path: str, records: list[tuple[Any, ...]]) -> None:
+    def _keep(self, name: bytes, records: list[tuple[Any, ...]]) -> None:
         start = self._spool.tell()
         length = self._spool.write(encode(records))
-        self._index.append((key, start, length, len(records), path))
+        self._names.append(name)
+        self._starts.append(start)
+        self._lengths.append(length)
+        self._counts.append(len(records))
         if start + length > _MOST:
             raise ToolFailed(
                 f"the matches take more than {_MOST // 1_000_000} MB",
@@ -86,16 +95,20 @@ class Collector:
 
     def finish(self) -> Collected:
         """All that was kept, in order."""
-        self._index.sort()
+        order = sorted(range(len(self._names)), key=self._names.__getitem__)
         writer = SnapshotWriter("matches")
-        totals: Counter[str] = Counter()
         with self._spool:
-            for _, start, length, count, path in self._index:
-                self._spool.seek(start)
-                writer.add_encoded(self._spool.read(length), count)
-                totals[path] += count
-        top = sorted(totals.items(), key=lambda each: (-each[1], each[0]))[:RANKED]
-        return Collected(writer.finish(), len(totals), tuple(top))
+            for at in order:
+                self._spool.seek(self._starts[at])
+                writer.add_encoded(self._spool.read(self._lengths[at]), self._counts[at])
+        top = nsmallest(RANKED, self._totals(order), key=lambda each: (-each[1], each[0]))
+        files = sum(1 for _ in self._totals(order))
+        return Collected(writer.finish(), files, tuple((os.fsdecode(name), count) for name, count in top))
+
+    def _totals(self, order: list[int]) -> Iterator[tuple[bytes, int]]:
+        """Each file with its number of matches; one with many was kept in several parts."""
+        for name, parts in groupby(order, key=self._names.__getitem__):
+            yield name, sum(self._counts[at] for at in parts)
 
 
 def _moved_to_disk(held: io.BytesIO) -> IO[bytes]:

@@ -66,7 +66,12 @@ def count_withheld(repository: Repository, listings: Sequence[Running], selectio
     """Let a selection see every name that might be a secret's, so that it counts what it withholds."""
     found: set[bytes] = set()
     for running in listings:
-        found.update(suspects(b"".join(running.blocks())))
+        carried = b""
+        for block in running.blocks():
+            names = carried + block
+            end = names.rfind(b"\0") + 1
+            found.update(suspects(names[:end]))
+            carried = names[end:]
         ended = running.ended()
         if ended.code != 0:
             raise failure(repository.top, "ls-files", ended.errors)

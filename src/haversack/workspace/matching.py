@@ -85,7 +85,7 @@ def match_files(plan: Plan, files: Iterable[tuple[str, str]]) -> Collected:
                     tail = [*tail, *text[:-1].rsplit("\n", plan.context)[-plan.context :]][-plan.context :]
                 continue
             if lines is None:
-                lines = collector.add_file(os.fsencode(path), path)
+                lines = collector.add_file(path)
                 for at, line in enumerate(tail, number - len(tail) + 1):
                     lines.add(at, line.removesuffix("\r"), False)
             for line in text.split("\n")[:-1]:
@@ -153,7 +153,7 @@ def match_proposals(plan: Plan, blocks: Iterator[bytes]) -> Collected:
             path = plan.prefix + shown(relative)
             absolute = os.path.join(plan.folder, relative)
             if takes(path) and not (nested and nested.hold(absolute)) and not _is_binary(absolute):
-                lines = collector.add_file(os.fsencode(path), path)
+                lines = collector.add_file(path)
         if lines is None:
             continue
         if raw.startswith(_OMITTED):
