@@ -15,7 +15,6 @@ def program() -> NoReturn:
     code = main()
     try:
         sys.stdout.flush()
-        sys.stderr.flush()
     except BrokenPipeError:
         pass  # the reader has seen enough
     except OSError as error:

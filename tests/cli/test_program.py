@@ -123,3 +123,20 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     )
     done = subprocess.run(["bash"], input=script, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["search", "--token-budget --tokens"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("typed", [["search", "jwt"], ["export"], ["stats", "--json"], ["--help"]])
+def test_output_that_cannot_be_written_is_an_error(thesis: Path, typed: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*HAVERSACK, *typed], stdout=full, stderr=subprocess.PIPE, cwd=thesis, check=False)
+    assert done.returncode == 1
+    assert b"output" in done.stderr and b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell that can close a stream")
+def test_a_closed_output_does_not_keep_a_command_from_its_work(thesis: Path) -> None:
+    command = f'"{sys.executable}" -m haversack save --title Closed --content "said to nobody" >&-'
+    assert subprocess.run(["sh", "-c", command], cwd=thesis, check=False).returncode == 0
+    assert "said to nobody" in run("search", "nobody", cwd=thesis)

@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None, doors: Mapping[str, Door] | Non
         terminal.say("haversack: interrupted; what was written before is safe")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader has seen enough. Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has seen enough.
+        terminal.forget_output()
         return EXIT_DONE
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE

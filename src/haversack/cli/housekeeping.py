@@ -75,6 +75,7 @@ def _export(typed: list[str]) -> int:
         if parsed.output is None:
             for line in lines:
                 sys.stdout.write(line + "\n")
+            sys.stdout.flush()
             return 0
         with open(parsed.output, "w", encoding="utf-8", newline="\n") as file:
             for line in lines:
@@ -83,7 +84,9 @@ def _export(typed: list[str]) -> int:
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
-        raise InvalidArgument(f"{parsed.output} cannot be written: {error.strerror}") from None
+        if parsed.output is None:
+            terminal.forget_output()
+        raise InvalidArgument(f"{parsed.output or 'the output'} cannot be written: {error.strerror}") from None
     finally:
         progress.close()
         lines.close()  # it reads from the store until it ends

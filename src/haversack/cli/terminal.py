@@ -4,6 +4,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from haversack.errors import ToolFailed
 from haversack.patterns import pattern
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ _TITLE = pattern(r"^(#\d+ \[[^\]\n]{1,40}\]|## |# )")
 
 def make_utf8() -> None:
     """Write UTF-8 whatever the platform's habit is."""
+    if sys.stdout is None:  # closed by whoever started the program, who does not want to read it
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure") and (stream.encoding or "").lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -37,8 +40,19 @@ def show(text: str) -> None:
         text = neutralised(text)
         if has_colour():
             text = "\n".join(_painted(line) for line in text.split("\n"))
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # the reader has seen enough, which is no error
+    except OSError as error:
+        forget_output()
+        raise ToolFailed(f"the output could not be written: {error.strerror}") from None
+
+
+def forget_output() -> None:
+    """Send what is still to be written nowhere: Python would complain again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_afresh(text: str) -> None:
