@@ -35,7 +35,7 @@ class MemorySettings:
 
 @record
 class BudgetSettings:
-    """The account of an agent's context window, in tokens, and for how many days an unused one is remembered."""
+    """The account of an agent's context window, in tokens, and for how many days an unused one is kept (0: always)."""
 
     total: int = 100_000
     system: int = 8_000

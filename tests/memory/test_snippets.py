@@ -74,6 +74,13 @@ def test_a_snippet_shows_where_the_match_is() -> None:
     assert shown.endswith("…")
 
 
+def test_a_text_does_not_lose_only_its_first_words() -> None:
+    text = "Requests that began early were refused with a needle. " + LOREM * 6
+    assert snippet(text, parse_query("needle"), width=100).startswith("Requests that")
+    far = LOREM * 6 + "and a needle at the end"
+    assert snippet(far, parse_query("needle"), width=100).startswith("…")
+
+
 def test_different_words_together_beat_one_word_repeated() -> None:
     text = "pool pool pool " + LOREM * 20 + "the database pool leaked" + LOREM * 20
     assert "database pool leaked" in snippet(text, parse_query("database pool leaking"), width=60)

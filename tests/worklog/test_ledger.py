@@ -231,3 +231,12 @@ def test_accounts_nobody_has_used_for_long_are_forgotten_with_their_logs(log: Wo
     ledger.open()  # and then its parent
     with pytest.raises(NotFound):
         ledger.standing(parent)
+
+
+def test_with_no_number_of_days_accounts_are_kept_for_ever(clock: Clock) -> None:
+    log = open_log(now=clock, settings=BudgetSettings(days=0))
+    handle = log.ledger.open().handle
+    clock.advance(days=10_000)
+    log.ledger.open()
+    assert log.ledger.standing(handle).handle == handle
+    log.database.close()

@@ -66,6 +66,8 @@ def snippet(text: str, query: Query, *, width: int) -> str:
     # A third of the room that the matches leave is context before them; what follows explains more.
     start = max(0, first - max(0, room - (last - first)) // 3)
     start = min(start, len(line) - room)
+    if start <= width // _REACH and last <= room:
+        start = 0  # the beginning reads better than a text that has lost its first words
     return _cut(line, start, first, width)
 
 

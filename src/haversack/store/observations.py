@@ -16,6 +16,7 @@ _COLUMNS = (
 )
 _TAGS, _PINNED = 7, 16
 _REVISION_TAGS = 5
+_FOREMOST = "o.pinned DESC, o.importance DESC, o.position DESC"
 _SELECT = f"SELECT {', '.join('o.' + name.strip() for name in _COLUMNS.split(','))} FROM observations o"
 
 
@@ -200,7 +201,7 @@ def foremost(tx: Reader, filters: Filters, limit: int) -> list[Observation]:
     """Pinned observations first, then by importance, then the most recent."""
     condition, values = where(filters)
     rows = tx.rows(
-        f"{_SELECT} WHERE {condition} ORDER BY o.pinned DESC, o.importance DESC, o.position DESC LIMIT ?",
+        f"{_SELECT} WHERE {condition} ORDER BY {_FOREMOST} LIMIT ?",
         (*values, limit),
     )
     return [_observation(row) for row in rows]
@@ -210,8 +211,7 @@ def foremost_ids(tx: Reader, filters: Filters, limit: int, *, after: int) -> lis
     """The ids of what `foremost` has behind the first so many."""
     condition, values = where(filters)
     rows = tx.rows(
-        f"SELECT o.id FROM observations o WHERE {condition}"
-        " ORDER BY o.pinned DESC, o.importance DESC, o.position DESC LIMIT ? OFFSET ?",
+        f"SELECT o.id FROM observations o WHERE {condition} ORDER BY {_FOREMOST} LIMIT ? OFFSET ?",
         (*values, limit, after),
     )
     return [row[0] for row in rows]

@@ -130,7 +130,8 @@ class Ledger:
         Accounts that nobody has used for long are forgotten on this occasion.
         """
         with self.database.write() as tx:
-            accounts.forget_idle(tx, self._now() - self.settings.days * _DAY, _FORGOTTEN_AT_ONCE)
+            if self.settings.days > 0:
+                accounts.forget_idle(tx, self._now() - self.settings.days * _DAY, _FORGOTTEN_AT_ONCE)
             if parent:
                 lender = Standing(self._open_account(tx, parent))
                 total = lender.remaining // 2 if total is None else total

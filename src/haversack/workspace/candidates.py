@@ -8,7 +8,7 @@ from itertools import islice
 
 from haversack.errors import ToolFailed
 from haversack.workspace.git import Repository, failure, find_repository
-from haversack.workspace.programs import Running, records
+from haversack.workspace.programs import Running, records, wholes
 from haversack.workspace.root import Place, Workspace, shown
 from haversack.workspace.selecting import Names
 from haversack.workspace.walking import Walk
@@ -95,16 +95,12 @@ def _tracked(top: bytes, blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
     Another repository that is kept as a commit of its own gets a slash behind its name, as among the untracked.
     """
     presence = _Presence(top)
-    carried = b""
-    for block in blocks:
-        entries = (carried + block).split(b"\0")
-        carried = entries.pop()
-        if not entries:
-            continue
+    for part in wholes(blocks):
+        entries = part.removesuffix(b"\0").split(b"\0")
         # Tag, mode, hash and stage take as many characters in every entry of one repository.
         start = entries[0].index(b"\t") + 1
         names = [entry[start:] for entry in entries]
-        if _SUBMODULE in block or entries[0].startswith(_SUBMODULE[1:]):
+        if _SUBMODULE in part or part.startswith(_SUBMODULE[1:]):
             names = [
                 name + b"/" if entry.startswith(_SUBMODULE[1:]) else name
                 for name, entry in zip(names, entries, strict=True)

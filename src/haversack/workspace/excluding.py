@@ -7,7 +7,7 @@ from haversack.errors import ToolFailed
 from haversack.values import record
 from haversack.workspace.candidates import git_refusal, raw_start
 from haversack.workspace.git import Repository, failure, find_repository
-from haversack.workspace.programs import Running
+from haversack.workspace.programs import Running, wholes
 from haversack.workspace.root import Place, Workspace, shown
 from haversack.workspace.secrecy import suspects
 from haversack.workspace.selecting import Selection
@@ -66,12 +66,8 @@ def count_withheld(repository: Repository, listings: Sequence[Running], selectio
     """Let a selection see every name that might be a secret's, so that it counts what it withholds."""
     found: set[bytes] = set()
     for running in listings:
-        carried = b""
-        for block in running.blocks():
-            names = carried + block
-            end = names.rfind(b"\0") + 1
-            found.update(suspects(names[:end]))
-            carried = names[end:]
+        for names in wholes(running.blocks()):
+            found.update(suspects(names))
         ended = running.ended()
         if ended.code != 0:
             raise failure(repository.top, "ls-files", ended.errors)

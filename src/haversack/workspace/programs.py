@@ -84,8 +84,7 @@ class Running:
         self.timed_out = False
         import subprocess  # the root is opened far more often than a program is started
 
-        # A file takes whatever a program complains of: a pipe would have to be drained beside the other one.
-        self._complaints = _new_file()
+        self._errors = bytearray()
         try:
             self._process = subprocess.Popen(
                 command,
@@ -93,13 +92,14 @@ class Running:
                 env=environment,
                 stdin=stdin or subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=self._complaints,
+                stderr=subprocess.PIPE,
                 # A group and not a session of its own: Linux gives a new session a smaller share of a busy machine.
                 process_group=None if sys.platform == "win32" else 0,
             )
         except OSError as error:
-            self._complaints.close()
             raise ToolFailed(f"{self.name} cannot be started: {error.strerror}") from None
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         _WATCH.add(self, limits.seconds)
 
     def __enter__(self) -> Self:
@@ -111,9 +111,11 @@ class Running:
         _WATCH.remove(self)
         if self._process.poll() is None:
             self._kill()
+        assert self._process.stderr
         self.stdout.close()
         self._process.wait()
-        self._complaints.close()
+        self._listener.join(1)
+        self._process.stderr.close()
 
     @property
     def stdout(self) -> IO[bytes]:
@@ -137,13 +139,23 @@ class Running:
         """How it ended, once it has; one that ran out of time is an error."""
         code = self._process.wait()
         _WATCH.remove(self)
+        self._listener.join(1)
         if self.timed_out:
             raise ToolFailed(
                 f"{self.name} did not finish within {self.limits.seconds:g} seconds and was stopped",
                 hint="narrow the question, or raise workspace.timeout_seconds",
             )
-        self._complaints.seek(0)
-        return Ended(code, self._complaints.read(_STDERR_KEPT).decode("utf-8", "replace").strip())
+        return Ended(code, self._errors.decode("utf-8", "replace").strip())
+
+    def _listen(self) -> None:
+        # Errors are drained to the end and forgotten beyond their beginning: they may be endless.
+        assert self._process.stderr
+        descriptor = self._process.stderr.fileno()
+        try:
+            while block := os.read(descriptor, 4_096):
+                self._errors += block[: _STDERR_KEPT - len(self._errors)]
+        except OSError:
+            return
 
     def expire(self) -> None:
         """End it: its time is up."""
@@ -159,14 +171,6 @@ class Running:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
-
-
-def _new_file() -> IO[bytes]:
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("complaints"), "w+b")
-    from tempfile import TemporaryFile
-
-    return TemporaryFile()
 
 
 class _Watch:
@@ -204,12 +208,20 @@ class _Watch:
 _WATCH = _Watch()
 
 
-def records(blocks: Iterator[bytes], separator: bytes = b"\0") -> Iterator[bytes]:
-    """The pieces of a stream between separators; what follows the last separator, if anything, is a piece too."""
+def wholes(blocks: Iterator[bytes], separator: bytes = b"\0") -> Iterator[bytes]:
+    """A stream in parts that end with a separator; what follows the last one, if anything, is a part too."""
     carried = b""
     for block in blocks:
-        pieces = (carried + block).split(separator) if carried else block.split(separator)
-        carried = pieces.pop()
-        yield from pieces
+        joined = carried + block
+        end = joined.rfind(separator) + 1
+        carried = joined[end:]
+        if end:
+            yield joined[:end]
     if carried:
         yield carried
+
+
+def records(blocks: Iterator[bytes], separator: bytes = b"\0") -> Iterator[bytes]:
+    """The pieces of a stream between separators; what follows the last separator, if anything, is a piece too."""
+    for part in wholes(blocks, separator):
+        yield from part.removesuffix(separator).split(separator)
