@@ -38,6 +38,8 @@ def test_the_newest_commits_come_first_with_the_true_total(told: GitRepository) 
         ({"path": "odd.txt"}, 10),
         ({"since": "2026-01-16"}, 5),
         ({"until": "2026-01-05T13:00:00"}, 5),
+        ({"until": "2026-01-05"}, 5),
+        ({"since": "2026-1-16", "until": "2026-01-16"}, 1),
         ({"since": "2026-01-06 00:00", "until": "2026-01-10 23:00"}, 5),
         ({"author": "bob õ"}, 4),
         ({"author": "ADA <"}, 16),
@@ -62,6 +64,13 @@ def test_the_total_is_under_the_same_filters(filters: dict[str, Any], total: int
 def test_arguments_that_mean_nothing_are_refused(arguments: dict[str, Any], told: GitRepository) -> None:
     with pytest.raises(InvalidArgument):
         vcs_log(told.workspace, **arguments)
+
+
+def test_today_is_the_whole_day(repository: GitRepository) -> None:
+    # Made by a clock of the same day as git's; both sides of midnight are tried should it strike in between.
+    repository.git("commit", "--allow-empty", "-m", "now")
+    today = vcs_log(repository.workspace, since="today", until="today").total
+    assert today or vcs_log(repository.workspace, since="yesterday", until="yesterday").total
 
 
 @pytest.mark.parametrize(

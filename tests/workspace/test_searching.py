@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from haversack.errors import InvalidArgument, OutsideRoot, SecretWithheld, ToolFailed
 from haversack.values import replace
 from haversack.workspace.collecting import Match
-from haversack.workspace.patterns import bytes_pattern, compile_pattern
+from haversack.workspace.patterns import compile_pattern, question_for
 from haversack.workspace.programs import Limits, find_program
 from haversack.workspace.resuming import resume
 from haversack.workspace.root import Workspace
@@ -393,9 +393,9 @@ def test_what_ripgrep_is_asked_matches_wherever_python_does(
     texts: list[str], pattern: str, case_sensitive: bool, encoding: str
 ) -> None:
     compiled = compile_pattern(pattern, is_regex=True, case_sensitive=case_sensitive)
-    question = bytes_pattern(compiled, is_regex=True)
+    question = question_for(compiled, is_regex=True)
     assert question is not None
-    asked = re.compile(question.removeprefix("(?-u)").encode(), re.MULTILINE)
+    asked = re.compile(question.pattern.removeprefix("(?-u)").encode(), re.MULTILINE)
     for text in texts:
         raw = text.encode(encoding, "replace")
         line = raw.decode(encoding)

@@ -1,7 +1,6 @@
 """Matches with the lines around them, gathered file by file and put in order of path."""
 
 import io
-import json
 import os
 import re
 from array import array
@@ -12,13 +11,15 @@ from itertools import groupby
 from typing import IO, Any
 
 from haversack.errors import ToolFailed
+from haversack.patterns import pattern
 from haversack.values import record
-from haversack.workspace.snapshots import SnapshotWriter, encode
+from haversack.workspace.snapshots import SnapshotWriter, bundle
 from haversack.workspace.text import LINE_CAP, Line, cut_line
 
 _IN_MEMORY = 8_000_000
 _MOST = 256_000_000
 _BATCH = 256
+_SAID = pattern(r"(\d+)([:-])(.*)", re.DOTALL)
 RANKED = 50
 """How many files a search names by their number of matches."""
 
@@ -40,6 +41,24 @@ def match_from(path: str, number: int, first: int, texts: list[str], cuts: list[
     return Match(path, number, tuple(lines))
 
 
+def rows_in(told: str) -> list[tuple[Any, ...]]:
+    """The records of the matches in what `said_of` wrote."""
+    path, context, said = told.split("\0", 2)
+    rows: list[tuple[Any, ...]] = []
+    # No line that ripgrep gives is so long that it has to be cut around the match.
+    lines = FileLines(lambda _: True, int(context), path, rows.extend)
+    for line in said.split("\n")[:-1]:
+        number, mark, text = _SAID.match(line).groups()  # type: ignore[union-attr]
+        lines.add(int(number), text.removesuffix("\r"), mark == ":")
+    lines.end()
+    return rows
+
+
+def said_of(path: str, context: int, said: str) -> bytes:
+    """The matches of a file as ripgrep tells them, line by line, to be taken apart when they are shown."""
+    return bundle(f"{path}\0{context}\0{said}")
+
+
 @record
 class Collected:
     """All matches as a snapshot, how many files have any, and those with most (most first, ties by path)."""
@@ -48,49 +67,38 @@ class Collected:
     files: int
     top: tuple[tuple[str, int], ...]
 
-    def dump(self) -> bytes:
-        head = json.dumps([self.files, self.top]).encode()
-        return len(head).to_bytes(4, "big") + head + self.snapshot
 
-    @classmethod
-    def load(cls, data: bytes) -> "Collected":
-        end = 4 + int.from_bytes(data[:4], "big")
-        files, top = json.loads(data[4:end])
-        return cls(data[end:], files, tuple((path, count) for path, count in top))
+Keep = Callable[[str, bytes, int], None]
+"""Takes some matches of a file: its path, their records, and how many they are."""
 
 
 class Collector:
-    """Takes the lines of one file after another and keeps the matches among them with their context.
+    """Gathers matches and puts them in order of path; the matches of a file come in order, files in any.
 
-    Files may come in any order. Matches wait in a temporary file, so memory holds the name of each file with matches
-    and three numbers, whatever the number of its matches.
+    Matches wait in a temporary file, so memory holds the name of each file with matches and three numbers, whatever
+    the number of its matches.
     """
 
-    def __init__(self, expression: re.Pattern[str], context: int) -> None:
-        self._search = expression.search
-        self._context = context
+    def __init__(self) -> None:
         self._spool: IO[bytes] = io.BytesIO()
+        self._size = 0
         self._names: list[bytes] = []
         self._starts, self._lengths, self._counts = array("Q"), array("Q"), array("Q")
 
-    def add_file(self, path: str) -> "FileLines":
-        """The file whose lines come next."""
-        name = os.fsencode(path)
-        return FileLines(self._search, self._context, path, lambda records: self._keep(name, records))
-
-    def _keep(self, name: bytes, records: list[tuple[Any, ...]]) -> None:
-        start = self._spool.tell()
-        length = self._spool.write(encode(records))
-        self._names.append(name)
-        self._starts.append(start)
+    def keep(self, path: str, records: bytes, count: int) -> None:
+        """Take some matches of a file."""
+        length = self._spool.write(records)
+        self._names.append(os.fsencode(path))
+        self._starts.append(self._size)
         self._lengths.append(length)
-        self._counts.append(len(records))
-        if start + length > _MOST:
+        self._counts.append(count)
+        self._size += length
+        if self._size > _MOST:
             raise ToolFailed(
                 f"the matches take more than {_MOST // 1_000_000} MB",
                 hint="use a longer pattern, a path or a file_pattern",
             )
-        if isinstance(self._spool, io.BytesIO) and start + length > _IN_MEMORY:
+        if self._size > _IN_MEMORY and isinstance(self._spool, io.BytesIO):
             self._spool = _moved_to_disk(self._spool)
 
     def finish(self) -> Collected:
@@ -120,10 +128,13 @@ def _moved_to_disk(held: io.BytesIO) -> IO[bytes]:
 
 
 class FileLines:
-    """The lines of one file, in order but perhaps with gaps, of which only those proposed can match."""
+    """The lines of one file, in order but perhaps with gaps, of which only those proposed can match.
+
+    Matches are given to `keep` as records, with their context.
+    """
 
     def __init__(
-        self, search: Callable[[str], Any], context: int, path: str, keep: Callable[[list[Any]], None]
+        self, search: Callable[[str], Any], context: int, path: str, keep: Callable[[list[tuple[Any, ...]]], None]
     ) -> None:
         self._search = search
         self._context = context

@@ -1,7 +1,6 @@
 """What a listing leaves out below a folder, for a program that walks the folder by itself."""
 
 import os
-from collections.abc import Sequence
 
 from haversack.errors import ToolFailed
 from haversack.values import record
@@ -53,24 +52,19 @@ def _walked(workspace: Workspace, place: Place, selection: Selection, notes: tup
     return Excluded(None, tuple(os.fsencode(each[below:]) for each in walk.excluded), notes=notes)
 
 
-def start_listings(repository: Repository, place: Place) -> tuple[Running, Running]:
+def start_listing(repository: Repository, place: Place) -> Running:
     """The names of the files at a place, tracked and untracked, as they are being listed."""
-    path = repository.path_of(place)
-    return (
-        repository.start("ls-files", "-z", "-c", "--", path),
-        repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path),
-    )
+    return repository.start("ls-files", "-z", "-c", "-o", "--exclude-standard", "--", repository.path_of(place))
 
 
-def count_withheld(repository: Repository, listings: Sequence[Running], selection: Selection) -> None:
+def count_withheld(repository: Repository, listing: Running, selection: Selection) -> None:
     """Let a selection see every name that might be a secret's, so that it counts what it withholds."""
     found: set[bytes] = set()
-    for running in listings:
-        for names in wholes(running.blocks()):
-            found.update(suspects(names))
-        ended = running.ended()
-        if ended.code != 0:
-            raise failure(repository.top, "ls-files", ended.errors)
+    for names in wholes(listing.blocks()):
+        found.update(suspects(names))
+    ended = listing.ended()
+    if ended.code != 0:
+        raise failure(repository.top, "ls-files", ended.errors)
     name = repository.namer()
     for suspect in sorted(found):
         if not suspect.endswith(b"/") and (path := name(suspect)) is not None:

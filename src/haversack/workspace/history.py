@@ -25,6 +25,7 @@ _DATE = pattern(
     r"|(?:\d{1,4}|an?|one|last)[ .]+(?:second|minute|hour|day|week|month|year)s?(?:[ .]+ago)?",
     re.IGNORECASE,
 )
+_DAY = pattern(r"\d{4}-\d\d?-\d\d?|today|yesterday", re.IGNORECASE)
 
 
 @record
@@ -64,7 +65,8 @@ def vcs_log(
 ) -> VcsLog:
     """The `count` newest commits that touch `path`, follow and precede the dates, and hold the texts, in any case.
 
-    A single file is followed through its renames. `author` and `grep` are plain text.
+    A single file is followed through its renames. A day without a time is meant whole, as the first one and as the
+    last. `author` and `grep` are plain text.
     """
     if not 1 <= count <= MOST:
         raise InvalidArgument(f"count is {count}", hint=f"use 1 to {MOST:,}")
@@ -166,5 +168,11 @@ def _filters(*, since: str, until: str, author: str, grep: str) -> list[str]:
         if "\0" in value or "\n" in value or any("\ud800" <= character <= "\udfff" for character in value):
             raise InvalidArgument(f"{name} {value!r} holds a character that cannot be searched for")
     arguments = ["--fixed-strings", "--regexp-ignore-case"]
-    given = {"since": since.strip(), "until": until.strip(), "author": author, "grep": grep}
+    given = {"since": _moment(since, "00:00:00"), "until": _moment(until, "23:59:59"), "author": author, "grep": grep}
     return arguments + [f"--{name}={value}" for name, value in given.items() if value]
+
+
+def _moment(date: str, time: str) -> str:
+    """A date as git is asked for it: a day alone gets a time, for git would take the time of day it is now."""
+    cleaned = date.strip()
+    return f"{cleaned} {time}" if _DAY.fullmatch(cleaned) else cleaned

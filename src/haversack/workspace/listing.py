@@ -18,7 +18,7 @@ from haversack.workspace.candidates import Candidates
 from haversack.workspace.root import Workspace, locate
 from haversack.workspace.secrecy import Withheld
 from haversack.workspace.selecting import Names, Selection
-from haversack.workspace.snapshots import Snapshot, SnapshotWriter
+from haversack.workspace.snapshots import Snapshot, SnapshotWriter, bundle
 
 Order = Literal["path", "size", "mtime"]
 _BATCH = 512
@@ -90,7 +90,7 @@ def project_files(
     if sort == "path":
         for names in taken:
             tally.add(names.shown)
-            writer.extend(_named(workspace, names))
+            _write_names(writer, workspace, names)
     else:
         looked = _Looked(workspace, taken, tally)
         for batch in looked.sorted_by(sort):
@@ -99,7 +99,7 @@ def project_files(
     return FileListing(
         path=place.relative,
         pattern=pattern,
-        files=Snapshot(writer.finish(), decoder(workspace)),
+        files=Snapshot(writer.finish(), decoder(workspace), names_in),
         total_size=total_size,
         types=_ranked(tally.types()),
         folders=_ranked(tally.folders()),
@@ -113,8 +113,13 @@ def project_files(
     )
 
 
-Row = str | tuple[str, str] | tuple[str, str, int, int, bool]
+Row = tuple[str] | tuple[str, str] | tuple[str, str, int, int, bool]
 """A file in a snapshot: how it is shown, how the file system has it if that differs, what is known of it."""
+
+
+def names_in(told: str) -> list[tuple[str]]:
+    """The rows of files of which only the names are known, written down as one text."""
+    return [(name,) for name in told.split("\0")]
 
 
 def decoder(workspace: Workspace) -> Callable[..., ProjectFile]:
@@ -142,11 +147,13 @@ def _look(absolute: str, path: str) -> ProjectFile | None:
     return ProjectFile(path, facts.st_size, int(facts.st_mtime), is_link)
 
 
-def _named(workspace: Workspace, names: Names) -> list[str] | list[tuple[str, str]]:
+def _write_names(writer: SnapshotWriter, workspace: Workspace, names: Names) -> None:
     if names.raw is names.shown:
-        return names.shown
+        if names.shown:
+            writer.add_encoded(bundle("\0".join(names.shown)), len(names.shown))
+        return
     skip = len(os.path.join(workspace.root, ""))
-    return [(path, (names.folder + raw)[skip:]) for path, raw in zip(names.shown, names.raw, strict=True)]
+    writer.extend([(path, (names.folder + raw)[skip:]) for path, raw in zip(names.shown, names.raw, strict=True)])
 
 
 class _Tally:

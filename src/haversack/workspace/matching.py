@@ -10,22 +10,26 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import IO, Any
 
 from haversack.errors import HaversackError, ToolFailed
 from haversack.values import asdict, record
-from haversack.workspace.collecting import Collected, Collector, FileLines
-from haversack.workspace.patterns import compile_pattern
+from haversack.workspace.collecting import FileLines, Keep, said_of
+from haversack.workspace.patterns import Proof, compile_pattern
 from haversack.workspace.programs import records
 from haversack.workspace.root import is_work_tree, shown
 from haversack.workspace.selecting import Selection
-from haversack.workspace.text import SNIFFED, as_utf8, blocks_of, decode_line, sniff
+from haversack.workspace.snapshots import encode
+from haversack.workspace.text import LINE_CAP, SNIFFED, as_utf8, blocks_of, decode_line, sniff
 
-PROPOSED_CAP = 4_000
-"""Bytes above which ripgrep keeps a line to itself; Python then reads it from the file."""
+PROPOSED_CAP = LINE_CAP
+"""Bytes above which ripgrep keeps a line to itself; Python then reads it from the file, and cuts it."""
 _OMITTED = b"[Omitted long "
-_PROPOSAL = re.compile(rb"([^\0]*)\0(\d+)([:-])(.*)\n")
+_PROPOSAL = re.compile(rb"(\d+)([:-])(.*)\n")
+_MATCHING = re.compile(rb"^\d+:", re.MULTILINE)
+_MOST_CARRIED = 1_000_000
 
 
 @record
@@ -49,9 +53,8 @@ class Plan:
     leaves_out_nested: bool
     seconds: float
 
-    def collector(self) -> Collector:
-        expression = compile_pattern(self.pattern, is_regex=self.is_regex, case_sensitive=self.case_sensitive)
-        return Collector(expression, self.context)
+    def expression(self) -> re.Pattern[str]:
+        return compile_pattern(self.pattern, is_regex=self.is_regex, case_sensitive=self.case_sensitive)
 
     def selection(self) -> Selection:
         return Selection(
@@ -63,10 +66,9 @@ class Plan:
         )
 
 
-def match_files(plan: Plan, files: Iterable[tuple[str, str]]) -> Collected:
-    """The matches in files, each given as a path to open and a path to show."""
-    collector = plan.collector()
-    expression = compile_pattern(plan.pattern, is_regex=plan.is_regex, case_sensitive=plan.case_sensitive)
+def match_files(plan: Plan, files: Iterable[tuple[str, str]], keep: Keep) -> None:
+    """Keep the matches in files, each given as a path to open and a path to show."""
+    search = plan.expression().search
     deadline = time.monotonic() + plan.seconds
     for absolute, path in files:
         lines: FileLines | None = None
@@ -79,13 +81,13 @@ def match_files(plan: Plan, files: Iterable[tuple[str, str]]) -> Collected:
                     hint="narrow it with path or file_pattern, or install ripgrep",
                 )
             # Plain text can be looked for in many lines at once; an expression might see past a line's end.
-            if lines is None and not plan.is_regex and expression.search(text) is None:
+            if lines is None and not plan.is_regex and search(text) is None:
                 number += text.count("\n")
                 if plan.context:
                     tail = [*tail, *text[:-1].rsplit("\n", plan.context)[-plan.context :]][-plan.context :]
                 continue
             if lines is None:
-                lines = collector.add_file(path)
+                lines = FileLines(search, plan.context, path, _keeper(keep, path))
                 for at, line in enumerate(tail, number - len(tail) + 1):
                     lines.add(at, line.removesuffix("\r"), False)
             for line in text.split("\n")[:-1]:
@@ -93,7 +95,10 @@ def match_files(plan: Plan, files: Iterable[tuple[str, str]]) -> Collected:
                 lines.add(number, line.removesuffix("\r"), True)
         if lines:
             lines.end()
-    return collector.finish()
+
+
+def _keeper(keep: Keep, path: str) -> Callable[[list[tuple[Any, ...]]], None]:
+    return lambda records: keep(path, encode(records), len(records))
 
 
 def texts_of(absolute: str) -> Iterator[str]:
@@ -135,48 +140,117 @@ def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join([*carried, b"\n"])
 
 
-def match_proposals(plan: Plan, blocks: Iterator[bytes]) -> Collected:
-    """The matches among lines that ripgrep proposes."""
-    collector = plan.collector()
-    takes = plan.selection().takes
-    nested = _NestedRepositories(plan.folder) if plan.leaves_out_nested else None
-    previous = b""
-    lines: FileLines | None = None
-    long_lines: _LongLines | None = None
-    for name, digits, mark, raw in _proposals(blocks):
-        if name != previous:
-            previous = name
-            if lines:
-                lines.end()
-            lines, long_lines = None, None
+def match_proposals(
+    plan: Plan, blocks: Iterator[bytes], keep: Keep, proof: Proof = "none", doubtful: IO[bytes] | None = None
+) -> None:
+    """Keep the matches among lines that ripgrep proposes.
+
+    What it says of a file is kept as it stands where it is proven to be right. Else Python checks each line, or,
+    when there is a file for what is `doubtful`, it is written down there for another to check.
+    """
+    search = plan.expression().search
+    wanted = _Wanted(plan)
+    path, is_wanted, lines = "", False, None
+    for name, said, is_first, is_last in _told(blocks):
+        if is_first:
             relative = name.removeprefix(b"./").decode("utf-8", "surrogateescape")
-            path = plan.prefix + shown(relative)
-            absolute = os.path.join(plan.folder, relative)
-            if takes(path) and not (nested and nested.hold(absolute)) and not _is_binary(absolute):
-                lines = collector.add_file(path)
-        if lines is None:
+            path, lines = plan.prefix + shown(relative), None
+            is_wanted = wanted.takes(relative, path)
+        if not is_wanted:
             continue
-        if raw.startswith(_OMITTED):
-            long_lines = long_lines or _LongLines(absolute)
-            text = long_lines.line(int(digits))
+        if is_first and is_last and (text := _proven(said, proof)) is not None:
+            keep(path, said_of(path, plan.context, text), len(_MATCHING.findall(said)))
+        elif doubtful:
+            doubtful.write((name + b"\0" if is_first else b"") + said + (b"\n" if is_last else b""))
         else:
-            text = decode_line(raw.removesuffix(b"\r"))
-        lines.add(int(digits), text, mark == b":")
-    if lines:
-        lines.end()
-    return collector.finish()
+            lines = lines or _ProposedLines(
+                FileLines(search, plan.context, path, _keeper(keep, path)), os.path.join(plan.folder, relative)
+            )
+            lines.add(said)
+            if is_last:
+                lines.end()
 
 
-def _proposals(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
-    """Ripgrep's lines: a path and a NUL, a number, `:` for a match or `-` for a line beside one, and the line."""
+def _told(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bytes, bool, bool]]:
+    """What ripgrep says of each file: its name, the lines, and whether they are its first and its last.
+
+    It names a file, with a NUL, before its first line, and leaves a line empty after its last.
+    """
+    name, is_first = b"", True
     carried = b""
     for block in blocks:
-        whole = carried + block
-        end = 0
-        for found in _PROPOSAL.finditer(whole, 0, whole.rfind(b"\n") + 1):
-            yield found[1], found[2], found[3], found[4]
-            end = found.end()
-        carried = whole[end:]
+        *ended, carried = (carried + block).split(b"\n\n")
+        before = b""
+        for each in ended:
+            told = before + each
+            if is_first and b"\0" not in told:
+                # The name itself holds an empty line.
+                before = told + b"\n\n"
+                continue
+            before = b""
+            if is_first:
+                name, _, told = told.partition(b"\0")
+            yield name, told + b"\n", is_first, True
+            is_first = True
+        carried = before + carried
+        if len(carried) > _MOST_CARRIED and (not is_first or b"\0" in carried):
+            if is_first:
+                name, _, carried = carried.partition(b"\0")
+            # The last line stays: whether an empty one follows it is not known yet.
+            end = carried.rfind(b"\n", 0, -1) + 1
+            if end:
+                yield name, carried[:end], is_first, False
+                carried = carried[end:]
+                is_first = False
+    if carried:
+        if is_first:
+            name, _, carried = carried.partition(b"\0")
+        yield name, carried, is_first, True
+
+
+def _proven(said: bytes, proof: Proof) -> str | None:
+    """What ripgrep says of a file, when each line it proposes must match; None when that is not known."""
+    if proof == "none" or _OMITTED in said or (proof == "ascii" and (b"\r" in said or not said.isascii())):
+        return None
+    try:
+        return said.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+class _ProposedLines:
+    """The lines of one file that ripgrep gives, as text."""
+
+    def __init__(self, lines: FileLines, absolute: str) -> None:
+        self._lines = lines
+        self._absolute = absolute
+        self._long_lines: _LongLines | None = None
+
+    def add(self, said: bytes) -> None:
+        for digits, mark, raw in _PROPOSAL.findall(said):
+            if raw.startswith(_OMITTED):
+                self._long_lines = self._long_lines or _LongLines(self._absolute)
+                text = self._long_lines.line(int(digits))
+            else:
+                text = decode_line(raw.removesuffix(b"\r"))
+            self._lines.add(int(digits), text, mark == b":")
+
+    def end(self) -> None:
+        self._lines.end()
+
+
+class _Wanted:
+    """Tells which of the files that ripgrep has looked into a search is about."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._folder = plan.folder
+        self._selects = plan.selection().takes
+        self._nested = _NestedRepositories(plan.folder) if plan.leaves_out_nested else None
+
+    def takes(self, relative: str, path: str) -> bool:
+        absolute = os.path.join(self._folder, relative)
+        is_nested = self._nested is not None and self._nested.hold(absolute)
+        return self._selects(path) and not is_nested and not _is_binary(absolute)
 
 
 def _is_binary(absolute: str) -> bool:
@@ -232,16 +306,28 @@ def command_for(plan: Plan, engine: str) -> list[str]:
 
 
 def main() -> None:
-    """Run the search that the arguments describe and write down what it collected."""
+    """Run the search that the arguments describe and write down what it finds."""
     engine, described = sys.argv[1:]
     plan = Plan(**json.loads(described))
     blocks = iter(lambda: os.read(0, 1 << 18), b"")
     try:
         if engine == "rg":
-            collected = match_proposals(plan, blocks)
+            match_proposals(plan, blocks, _write_found)
         else:
             names = (os.fsdecode(name) for name in records(blocks))
-            collected = match_files(plan, zip(names, names, strict=False))
+            match_files(plan, zip(names, names, strict=False), _write_found)
     except HaversackError as error:
         sys.exit(error.message)
-    sys.stdout.buffer.write(collected.dump())
+    sys.stdout.buffer.flush()
+
+
+def _write_found(path: str, found: bytes, count: int) -> None:
+    name = os.fsencode(path)
+    sys.stdout.buffer.write(b"%d %d %d\n%b%b" % (len(name), len(found), count, name, found))
+
+
+def read_found(stream: IO[bytes], keep: Keep) -> None:
+    """Keep what a search in a process of its own has written down."""
+    while head := stream.readline():
+        name, found, count = map(int, head.split())
+        keep(os.fsdecode(stream.read(name)), stream.read(found), count)

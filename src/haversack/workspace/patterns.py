@@ -2,15 +2,17 @@
 
 Python decides what matches. Ripgrep is asked for a pattern over bytes that matches at least every line Python's does,
 in UTF-8 and in Windows-1252, and its lines are then checked: so both engines give the same answers whatever the
-differences between their dialects.
+differences between their dialects. Where the two patterns cannot differ, which is so for most of both patterns and
+texts, the check is left out.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from haversack.errors import InvalidArgument
+from haversack.values import record
 
 try:
     from re import _constants as _op  # type: ignore[attr-defined]
@@ -83,18 +85,44 @@ def _subtrees(operation: Any, value: Any) -> Sequence[Any]:
     return []
 
 
-def bytes_pattern(compiled: re.Pattern[str], *, is_regex: bool) -> str | None:
-    """What ripgrep is asked: a pattern over bytes that matches wherever Python's does; None when none can be made."""
+Proof = Literal["none", "ascii", "utf-8"]
+"""The text in which every line that ripgrep proposes is known to match: none, ASCII without returns, UTF-8."""
+
+
+@record
+class Question:
+    """What ripgrep is asked: a pattern over bytes that matches wherever Python's does, and where it does no more."""
+
+    pattern: str
+    proof: Proof
+
+
+def question_for(compiled: re.Pattern[str], *, is_regex: bool) -> Question | None:
+    """What to ask ripgrep; None when Python's pattern has no counterpart."""
     folds = bool(compiled.flags & re.IGNORECASE)
+    is_plain = compiled.pattern.isascii()
     try:
         if not is_regex:
             plain = re.sub(r"\\(.)", r"\1", compiled.pattern, flags=re.DOTALL)
-            return "(?-u)" + "".join(_literal(ord(character), folds) for character in plain)
+            asked = "".join(_literal(ord(character), folds) for character in plain)
+            # Other letters have forms in Windows-1252 that are parts of a letter in UTF-8.
+            return Question("(?-u)" + asked, "utf-8" if is_plain else "none")
         if _syntax is None:
             return None
-        return "(?-u)" + _sequence(_syntax.parse(compiled.pattern, compiled.flags), folds)
+        tree = _syntax.parse(compiled.pattern, compiled.flags)
+        return Question("(?-u)" + _sequence(tree, folds), "ascii" if is_plain and _is_exact(tree) else "none")
     except _Untranslatable:
         return None
+
+
+def _is_exact(tree: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether an expression's counterpart over bytes leaves nothing out but what lies beyond ASCII."""
+    for operation, value in tree:
+        if (operation is _op.AT and value not in _KEPT_POSITIONS) or operation in _LOOSENED:
+            return False
+        if not all(_is_exact(each) for each in _subtrees(operation, value)):
+            return False
+    return True
 
 
 class _Untranslatable(Exception):
@@ -127,10 +155,8 @@ def _node(operation: Any, value: Any, folds: bool) -> str:
 
 def _position(operation: Any, value: Any, folds: bool) -> str:
     if operation is _op.AT:
-        if value in (_op.AT_BEGINNING, _op.AT_BEGINNING_STRING):
-            return "^"
         # Word boundaries are left to Python, whose idea of a word is not ripgrep's.
-        return r"\r?$" if value in (_op.AT_END, _op.AT_END_STRING) else ""
+        return _KEPT_POSITIONS.get(value, "")
     if operation in (_op.ASSERT, _op.ASSERT_NOT):
         return ""
     if operation is _op.GROUPREF:
@@ -232,7 +258,19 @@ def _reaches_high(kind: Any, argument: Any) -> bool:
 
 
 _CATEGORIES: dict[Any, re.Pattern[str]] = {}
+_KEPT_POSITIONS: dict[Any, str] = {}
+_LOOSENED: frozenset[Any] = frozenset()
+"""Operations whose counterpart over bytes matches more than they do."""
 if _syntax is not None:
+    _KEPT_POSITIONS = {
+        **dict.fromkeys((_op.AT_BEGINNING, _op.AT_BEGINNING_STRING), "^"),
+        **dict.fromkeys((_op.AT_END, _op.AT_END_STRING), r"\r?$"),
+    }
+    _LOOSENED = frozenset(
+        (
+            _op.ASSERT, _op.ASSERT_NOT, _op.GROUPREF, _op.GROUPREF_EXISTS, _op.ATOMIC_GROUP, _op.POSSESSIVE_REPEAT,
+        )
+    )  # fmt: skip
     _CATEGORIES = {
         _syntax.parse(escape)[0][1][0][1]: re.compile(escape) for escape in (r"\d", r"\D", r"\s", r"\S", r"\w", r"\W")
     }

@@ -11,13 +11,13 @@ def resume(data: bytes, workspace: Workspace) -> Snapshot[Any]:
     """The result a snapshot's bytes hold, with items of the type they had."""
     kind = snapshot_kind(data)
     if kind == "files":
-        from haversack.workspace.listing import decoder
+        from haversack.workspace.listing import decoder, names_in
 
-        return Snapshot(data, decoder(workspace))
+        return Snapshot(data, decoder(workspace), names_in)
     if kind == "matches":
-        from haversack.workspace.collecting import match_from
+        from haversack.workspace.collecting import match_from, rows_in
 
-        return Snapshot(data, match_from)
+        return Snapshot(data, match_from, rows_in)
     if kind == "status":
         from haversack.workspace.status import StatusEntry
 

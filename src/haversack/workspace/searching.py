@@ -11,11 +11,10 @@ from haversack.errors import InvalidArgument, ToolFailed
 from haversack.patterns import pattern
 from haversack.values import record, replace
 from haversack.workspace.candidates import Candidates
-from haversack.workspace.collecting import Collected, Match, match_from
-from haversack.workspace.excluding import Excluded, count_withheld, excluded_from, start_listings
-from haversack.workspace.git import Repository
-from haversack.workspace.matching import PROPOSED_CAP, Plan, command_for, match_files, match_proposals
-from haversack.workspace.patterns import bytes_pattern, compile_pattern, may_run_long
+from haversack.workspace.collecting import Collected, Collector, Match, match_from, rows_in
+from haversack.workspace.excluding import Excluded, count_withheld, excluded_from, start_listing
+from haversack.workspace.matching import PROPOSED_CAP, Plan, command_for, match_files, match_proposals, read_found
+from haversack.workspace.patterns import Proof, Question, compile_pattern, may_run_long, question_for
 from haversack.workspace.programs import Running, clean_environment, find_program
 from haversack.workspace.root import Place, Workspace, locate, locate_readable
 from haversack.workspace.secrecy import Withheld
@@ -81,7 +80,7 @@ def search_content(
         seconds=workspace.limits.seconds,
     )
     search = _Search(workspace, place, plan, may_run_long(compiled))
-    question = bytes_pattern(compiled, is_regex=is_regex)
+    question = question_for(compiled, is_regex=is_regex)
     program = _ripgrep(workspace) if question is not None else None
     if program and question is not None:
         try:
@@ -93,7 +92,7 @@ def search_content(
     return ContentMatches(
         pattern=pattern,
         path=place.relative,
-        matches=Snapshot(collected.snapshot, match_from),
+        matches=Snapshot(collected.snapshot, match_from, rows_in),
         files=collected.files,
         top=collected.top,
         withheld=search.selection.withheld.total(),
@@ -129,14 +128,17 @@ class _Search:
     def with_python(self) -> Collected:
         """Matches in files that Python reads."""
         self.selection = self._plan.selection()
+        collector = Collector()
         files = self._files()
         if not self._runs_apart:
-            return match_files(self._plan, files)
+            match_files(self._plan, files, collector.keep)
+            return collector.finish()
         with TemporaryFile() as names:
             for absolute, path in files:
                 names.write(os.fsencode(absolute) + b"\0" + os.fsencode(path) + b"\0")
             names.seek(0)
-            return self._apart(self._plan, "python", names)
+            self._apart(self._plan, "python", names, collector)
+        return collector.finish()
 
     def _files(self) -> Iterator[tuple[str, str]]:
         if not os.path.isdir(self._place.absolute):
@@ -149,44 +151,50 @@ class _Search:
             yield from ((taken.folder + raw, path) for raw, path in zip(taken.raw, taken.shown, strict=True))
         self.notes = candidates.notes
 
-    def with_ripgrep(self, program: str, question: str) -> Collected:
+    def with_ripgrep(self, program: str, question: Question) -> Collected:
         """Matches among the lines that ripgrep proposes."""
         options = [
-            "--no-config", "--no-messages", "--no-ignore", "--no-mmap", "--text", "--color=never", "--no-heading",
+            "--no-config", "--no-messages", "--no-ignore", "--no-mmap", "--text", "--color=never", "--heading",
             "--with-filename", "--null", "--line-number", "--no-context-separator", f"--context={self._plan.context}",
-            f"--max-columns={PROPOSED_CAP}", f"--regexp={question}",
+            f"--max-columns={PROPOSED_CAP}", f"--regexp={question.pattern}",
         ]  # fmt: skip
         if not os.path.isdir(self._place.absolute):
             name = os.path.basename(self._place.absolute)
-            return self._proposed([program, *options, "--", f"./{name}"], None)
-        excluded = excluded_from(self._workspace, self._place, self.selection)
-        self.notes = list(excluded.notes)
+            return self._proposed([program, *options, "--", f"./{name}"], question.proof)
         options += ["--hidden"] if self._plan.include_hidden else []
         options += _type_arguments(self._plan.file_pattern)
-        with NamedTemporaryFile(prefix="haversack-") as rules:
+        with NamedTemporaryFile(prefix="haversack-") as rules, ExitStack() as stack:
+            excluded = excluded_from(self._workspace, self._place, self.selection)
+            self.notes = list(excluded.notes)
             rules.write(_rules(excluded))
             rules.flush()
             command = [program, *options, f"--ignore-file={rules.name}", "--", "./"]
-            return self._proposed(command, excluded.repository)
+            if excluded.repository is None:
+                return self._proposed(command, question.proof)
+            listing = stack.enter_context(start_listing(excluded.repository, self._place))
+            collected = self._proposed(command, question.proof, leaves_out_nested=True)
+            count_withheld(excluded.repository, listing, self.selection)
+            return collected
 
-    def _proposed(self, command: list[str], repository: Repository | None) -> Collected:
-        plan = replace(self._plan, leaves_out_nested=repository is not None)
-        with ExitStack() as stack:
-            running = stack.enter_context(self._start(command))
-            listings = start_listings(repository, self._place) if repository else ()
-            for each in listings:
-                stack.enter_context(each)
-            if self._runs_apart:
-                collected = self._apart(plan, "rg", running.stdout)
+    def _proposed(self, command: list[str], proof: Proof, *, leaves_out_nested: bool = False) -> Collected:
+        plan = replace(self._plan, leaves_out_nested=leaves_out_nested)
+        collector = Collector()
+        with self._start(command) as running:
+            if not self._runs_apart:
+                match_proposals(plan, running.blocks(), collector.keep, proof)
+            elif proof == "none":
+                self._apart(plan, "rg", running.stdout, collector)
             else:
-                collected = match_proposals(plan, running.blocks())
-            if repository:
-                count_withheld(repository, listings, self.selection)
+                with TemporaryFile() as doubtful:
+                    match_proposals(plan, running.blocks(), collector.keep, proof, doubtful)
+                    if doubtful.tell():
+                        doubtful.seek(0)
+                        self._apart(plan, "rg", doubtful, collector)
             ended = running.ended()
         # 1 is "no match"; 2 with nothing to say is a file that could not be read, which Python would pass over too.
         if ended.code not in (0, 1) and ended.errors:
             raise _NotForRipgrep
-        return collected
+        return collector.finish()
 
     def _start(self, command: list[str], stdin: IO[bytes] | None = None) -> Running:
         return Running(
@@ -198,14 +206,13 @@ class _Search:
             name="the search",
         )
 
-    def _apart(self, plan: Plan, engine: str, stdin: IO[bytes]) -> Collected:
+    def _apart(self, plan: Plan, engine: str, stdin: IO[bytes], collector: Collector) -> None:
         with self._start(command_for(plan, engine), stdin) as running:
-            said = b"".join(running.blocks())
+            read_found(running.stdout, collector.keep)
             ended = running.ended()
         if ended.code != 0:
             reason = ended.errors.splitlines()[-1] if ended.errors else f"exit code {ended.code}"
             raise ToolFailed(f"the search failed: {reason}", hint="narrow it with path or file_pattern")
-        return Collected.load(said)
 
 
 def _rules(excluded: Excluded) -> bytes:
