@@ -49,6 +49,13 @@ def test_the_same_text_is_stored_once_under_the_same_short_key(stash: Stash) -> 
     assert stash.keep("another rest", "mem_search()") != key
 
 
+def test_bytes_of_one_identity_are_stored_once(stash: Stash) -> None:
+    key = stash.keep_bytes(b"\0\xff laid out one way", "a search", b"the same")
+    assert stash.keep_bytes(b"\0\xff laid out another way", "a search", b"the same") == key
+    assert stash.fetch_bytes(key) == b"\0\xff laid out one way"
+    assert stash.keep_bytes(b"\0\xff laid out one way", "a search", b"other") != key
+
+
 def test_an_expired_key_names_the_call_to_make_again(stash: Stash, clock: Clock) -> None:
     key = stash.keep("the rest", 'mem_search(query="jwt")')
     clock.advance(days=1.01)

@@ -403,18 +403,110 @@ def test_what_ripgrep_is_asked_matches_wherever_python_does(
             assert asked.search(raw)
 
 
-def test_more_matches_than_memory_should_hold_go_through_a_file(
+PLAIN_TEXTS = st.lists(st.text(st.sampled_from("aAbkKisSx1 .-_:\r\t\x0b\x1c\x1f"), max_size=12), min_size=1, max_size=6)
+EXACT_PATTERNS = [
+    "^a", "a$", "x*$", r"\Ax", r"x\Z", "(?:ab?)+", "[^x]$", "(?i:a)b", "(?-i:A)b", ".", r"\s$", "a|b$", "", "k{2,3}?",
+    r"[^\W\d]\s", "(?x) a b", "(?s)a.b", "(?m)^b", "1:", r"\.-",
+]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    files=st.lists(st.tuples(st.one_of(PLAIN_TEXTS, TEXTS), st.sampled_from(["utf-8", "cp1252"])), max_size=4),
+    pattern=st.sampled_from([*(each for each in EXACT_PATTERNS if each), "k", "is"]),
+    is_regex=st.booleans(),
+    case_sensitive=st.booleans(),
+    context=st.integers(0, 2),
+)
+def test_what_ripgrep_is_trusted_with_is_what_python_would_say(
+    files: list[tuple[list[str], str]],
+    pattern: str,
+    is_regex: bool,
+    case_sensitive: bool,
+    context: int,
+    repository: GitRepository,
+) -> None:
+    if not find_program("rg", outside=str(repository.path)):
+        pytest.skip("ripgrep is not installed")
+    for number in range(4):
+        texts, encoding = files[number] if number < len(files) else ([], "utf-8")
+        repository.write(f"{number}.txt", "\n".join(texts).encode(encoding, "replace"))
+    answers = [
+        list(
+            search_content(
+                replace(repository.workspace, engine=engine),
+                pattern,
+                is_regex=is_regex,
+                case_sensitive=case_sensitive,
+                context_lines=context,
+            ).matches.items()
+        )
+        for engine in ("rg", "python")
+    ]
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("pattern", EXACT_PATTERNS)
+def test_plain_expressions_need_no_check_in_plain_text(pattern: str) -> None:
+    compiled = compile_pattern(pattern or "a", is_regex=True, case_sensitive=False)
+    question = question_for(compiled, is_regex=True)
+    assert question and question.proof == "ascii"
+
+
+@pytest.mark.parametrize("pattern", [r"\bx", r"(a)\1", "(?=a)b", "(?<!a)b", "(a)?(?(1)b|c)", "é", "(?>a+)b", "a++b"])
+def test_expressions_ripgrep_is_asked_loosely_are_checked(pattern: str) -> None:
+    try:
+        compiled = compile_pattern(pattern, is_regex=True, case_sensitive=True)
+    except InvalidArgument:
+        pytest.skip("this Python has no such expression")
+    question = question_for(compiled, is_regex=True)
+    assert question is None or question.proof == "none"
+
+
+@pytest.mark.parametrize("expression", ["hit", "(?:hit)+", r"\bhit+"])
+def test_a_file_with_very_many_matches_is_taken_in_parts(
+    repository: GitRepository, workspace: Workspace, expression: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("b.txt", "a.txt", "c.txt"):
+        size = 2_000 if name == "b.txt" else 2
+        repository.write(name, "".join(f"hit {number}\nno\n" for number in range(size)))
+    usual = list(search_content(workspace, expression, is_regex=True).matches.items())
+    monkeypatch.setattr("haversack.workspace.proposals._MOST_CARRIED", 500)
+    monkeypatch.setattr("haversack.workspace.programs.BLOCK", 300)
+    assert list(search_content(workspace, expression, is_regex=True).matches.items()) == usual
+    assert len(usual) == 2_004
+
+
+def test_names_with_empty_lines_are_told_from_what_is_in_the_files(
     repository: GitRepository, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("b.txt", "a.txt"):
-        repository.write(name, "".join(f"hit {number}\n" for number in range(1_000)))
-    usual = list(search_content(workspace, "hit").matches.items())
-    monkeypatch.setattr("haversack.workspace.collecting._IN_MEMORY", 2_000)
-    assert list(search_content(workspace, "hit").matches.items()) == usual
-    assert len(usual) == 2_000
-    monkeypatch.setattr("haversack.workspace.collecting._MOST", 20_000)
+    monkeypatch.setattr("haversack.workspace.programs.BLOCK", 7)
+    for name in ("a\n\nb.txt", "a\n\n.d/b.txt", "z\n\n", "1.txt"):
+        repository.write(name, "one hit\n\n\nanother hit\n")
+    found = search_content(workspace, "hit", include_hidden=True)
+    assert places(found) == [
+        (path, line) for path in ("1.txt", r"a\x0a\x0a.d/b.txt", r"a\x0a\x0ab.txt", r"z\x0a\x0a") for line in (1, 4)
+    ]
+
+
+def test_too_many_matches_to_keep_are_an_error(
+    repository: GitRepository, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("a.txt", "".join(f"hit {number}\n" for number in range(10_000)))
+    monkeypatch.setattr("haversack.workspace.collecting._MOST", 10_000)
     with pytest.raises(ToolFailed, match="the matches take more than"):
         search_content(workspace, "hit")
+
+
+def test_the_same_matches_have_the_same_identity_whatever_came_first(
+    repository: GitRepository, workspace: Workspace
+) -> None:
+    for number in range(300):
+        repository.write(f"d{number % 7}/f{number}.txt", "hit\n" * 50)
+    identities = {search_content(workspace, "hit").matches.identity for _ in range(5)}
+    assert len(identities) == 1
+    repository.write("d1/f1.txt", "hit\n" * 49 + "hit!\n")
+    assert search_content(workspace, "hit").matches.identity not in identities
 
 
 def test_an_expression_too_large_for_ripgrep_is_left_to_python(repository: GitRepository, workspace: Workspace) -> None:

@@ -1,3 +1,5 @@
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,9 +7,9 @@ from hypothesis import strategies as st
 from haversack.errors import DamagedFile
 from haversack.workspace.resuming import resume
 from haversack.workspace.root import Workspace
-from haversack.workspace.snapshots import Snapshot, SnapshotWriter
+from haversack.workspace.snapshots import Snapshot, SnapshotWriter, bundle, encode
 
-ROWS = st.lists(st.tuples(st.text(max_size=300), st.integers()), max_size=300)
+ROWS = st.lists(st.tuples(st.text(st.characters(codec="utf-8"), max_size=300), st.integers()), max_size=300)
 
 
 def pair(name: str, number: int) -> tuple[str, int]:
@@ -24,6 +26,32 @@ def test_items_come_back_from_any_place_on(rows: list[tuple[str, int]], batch: i
     assert (snapshot.total, len(snapshot), snapshot.kind) == (len(rows), len(rows), "pairs")
     assert list(snapshot.items(start)) == rows[start:]
     assert snapshot.first(3) == rows[:3]
+
+
+@given(rows=ROWS, chance=st.randoms(), start=st.integers(0, 320))
+def test_parts_that_came_in_any_order_are_read_in_the_one_they_are_given(
+    rows: list[tuple[str, int]], chance: Random, start: int
+) -> None:
+    rows = [(f"{number:03d} {name}".replace("\0", ""), value) for number, (name, value) in enumerate(rows)]
+    parts = [rows[at : at + 3] for at in range(0, len(rows), 3)]
+    snapshots = []
+    for _ in range(2):
+        arrived = chance.sample(range(len(parts)), len(parts))
+        writer = SnapshotWriter("pairs", in_order=False)
+        for number in arrived:
+            written = [encode(parts[number])]
+            if number % 2:
+                written = [bundle("\0".join(f"{name}\0{value}" for name, value in parts[number]).encode("utf-8"))]
+            writer.add_parts(written, [len(parts[number])])
+        order = sorted(range(len(parts)), key=arrived.__getitem__)
+        snapshots.append(Snapshot(writer.finish(order), pair, pairs_in))
+    assert list(snapshots[0].items(start)) == rows[start:]
+    assert snapshots[0].identity == snapshots[1].identity
+
+
+def pairs_in(told: str) -> list[tuple[str, int]]:
+    told_apart = told.split("\0")
+    return [(name, int(value)) for name, value in zip(told_apart[::2], told_apart[1::2], strict=True)]
 
 
 def test_a_snapshot_that_is_damaged_or_of_an_unknown_kind_is_an_error() -> None:

@@ -1,6 +1,5 @@
 """The tools that look around: files, text search and git, under the same contract as everything else."""
 
-from base64 import b64decode, b64encode
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -52,14 +51,13 @@ def _rest(app: App, snapshot: Snapshot[Any], shown: list[Block]) -> Rest | None:
     if left <= 0:
         return None
     price = max(1, app.profile.count("\n".join(block.text("") for block in shown)) // len(shown))
-    key = app.stash.keep(b64encode(snapshot.data).decode("ascii"), snapshot.kind)
+    key = app.stash.keep_bytes(snapshot.data, snapshot.kind, snapshot.identity)
     return Rest(left, left * price, "workspace", {"snapshot": key, "start": len(shown)})
 
 
 @resumes("workspace")
 def _resumed(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
-    text, _ = app.stash.fetch(rest.state["snapshot"])
-    snapshot = resume(b64decode(text), app.workspace)
+    snapshot = resume(app.stash.fetch_bytes(rest.state["snapshot"]), app.workspace)
     start = rest.state["start"]
     found = blocks(snapshot.kind, list(islice(snapshot.items(start), PAGE)))
     left = rest.items - len(found)

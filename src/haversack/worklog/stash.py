@@ -41,21 +41,32 @@ class Stash:
 
     def keep(self, text: str, origin: str) -> str:
         """Keep a text and return its key; `origin` is the call that made it, for when it has expired."""
+        raw = text.encode("utf-8", "surrogatepass")
+        return self._keep(raw, origin, zlib.compress(raw, 1))
+
+    def keep_bytes(self, packed: bytes, origin: str, identity: bytes) -> str:
+        """As `keep`, for bytes that are already compressed; those with one `identity` count as the same."""
+        return self._keep(identity, origin, zlib.compress(packed, 0))
+
+    def _keep(self, identity: bytes, origin: str, body: bytes) -> str:
         while True:
-            kept = self.prepare(text, origin)
+            kept = self._prepare(identity, origin, body)
             with self.database.write() as tx:
                 if self.put(tx, (kept,)):
                     return kept.key
 
     def prepare(self, text: str, origin: str) -> Kept:
         """A text with its key, for `put` to store; nothing is written yet."""
+        raw = text.encode("utf-8", "surrogatepass")
+        return self._prepare(raw, origin, zlib.compress(raw, 1))
+
+    def _prepare(self, identity: bytes, origin: str, body: bytes) -> Kept:
         from haversack.digests import blake2b  # a reply that was not cut needs no key
 
-        raw = text.encode("utf-8", "surrogatepass")
         with self.database.read() as tx:
-            digest = blake2b(raw, key=table.salt(tx).encode(), digest_size=16).digest()
+            digest = blake2b(identity, key=table.salt(tx).encode(), digest_size=16).digest()
             key = _free_key(tx, digest)
-        return Kept(key, digest, origin, zlib.compress(raw, 1))
+        return Kept(key, digest, origin, body)
 
     def put(self, tx: Writer, texts: Sequence[Kept]) -> bool:
         """Store prepared texts; False, with nothing stored, when another text has taken a key meanwhile."""
@@ -74,6 +85,14 @@ class Stash:
 
     def fetch(self, key: str) -> tuple[str, str]:
         """The text a key stands for, and the call it came from."""
+        raw, origin = self._fetch(key)
+        return raw.decode("utf-8", "surrogatepass"), origin
+
+    def fetch_bytes(self, key: str) -> bytes:
+        """The bytes a key stands for."""
+        return self._fetch(key)[0]
+
+    def _fetch(self, key: str) -> tuple[bytes, str]:
         cleaned = clean(key)
         with self.database.read() as tx:
             held = table.get(tx, cleaned)
@@ -88,7 +107,7 @@ class Stash:
             if held.expires_at > now:
                 why = f"the stash keeps {self.settings.max_megabytes} MB, and newer results took its place"
             raise ExpiredKey(f"what {cleaned!r} stood for is gone: {why}", hint=f"make the call again: {held.origin}")
-        return zlib.decompress(held.body).decode("utf-8", "surrogatepass"), held.origin
+        return zlib.decompress(held.body), held.origin
 
 
 def as_document(text: str, name: str, *, lines_before: int = 0, fence: str = "") -> str:

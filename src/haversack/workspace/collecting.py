@@ -1,23 +1,21 @@
 """Matches with the lines around them, gathered file by file and put in order of path."""
 
-import io
 import os
 import re
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from heapq import nsmallest
-from itertools import groupby
-from typing import IO, Any
+from typing import Any
 
 from haversack.errors import ToolFailed
 from haversack.patterns import pattern
 from haversack.values import record
-from haversack.workspace.snapshots import SnapshotWriter, bundle
+from haversack.workspace.snapshots import SnapshotWriter, bundle, encode
 from haversack.workspace.text import LINE_CAP, Line, cut_line
 
-_IN_MEMORY = 8_000_000
-_MOST = 256_000_000
+_MOST = 64_000_000
+"""Compressed bytes of matches that are kept: some ten times as much text."""
 _BATCH = 256
 _SAID = pattern(r"(\d+)([:-])(.*)", re.DOTALL)
 RANKED = 50
@@ -42,21 +40,16 @@ def match_from(path: str, number: int, first: int, texts: list[str], cuts: list[
 
 
 def rows_in(told: str) -> list[tuple[Any, ...]]:
-    """The records of the matches in what `said_of` wrote."""
+    """The records of a file's matches, from what ripgrep says of it."""
     path, context, said = told.split("\0", 2)
     rows: list[tuple[Any, ...]] = []
     # No line that ripgrep gives is so long that it has to be cut around the match.
     lines = FileLines(lambda _: True, int(context), path, rows.extend)
-    for line in said.split("\n")[:-1]:
+    for line in said.split("\n"):
         number, mark, text = _SAID.match(line).groups()  # type: ignore[union-attr]
         lines.add(int(number), text.removesuffix("\r"), mark == ":")
     lines.end()
     return rows
-
-
-def said_of(path: str, context: int, said: str) -> bytes:
-    """The matches of a file as ripgrep tells them, line by line, to be taken apart when they are shown."""
-    return bundle(f"{path}\0{context}\0{said}")
 
 
 @record
@@ -72,59 +65,52 @@ Keep = Callable[[str, bytes, int], None]
 """Takes some matches of a file: its path, their records, and how many they are."""
 
 
+def keeper(keep: Keep, path: str) -> Callable[[list[tuple[Any, ...]]], None]:
+    """Takes records of matches of one file."""
+    return lambda records: keep(path, encode(records), len(records))
+
+
 class Collector:
     """Gathers matches and puts them in order of path; the matches of a file come in order, files in any.
 
-    Matches wait in a temporary file, so memory holds the name of each file with matches and three numbers, whatever
-    the number of its matches.
+    Matches are compressed as they come, so memory holds little more than the name of each file that has any.
     """
 
-    def __init__(self) -> None:
-        self._spool: IO[bytes] = io.BytesIO()
-        self._size = 0
+    def __init__(self, context: int) -> None:
+        self._context = context
+        self._writer = SnapshotWriter("matches", in_order=False)
         self._names: list[bytes] = []
-        self._starts, self._lengths, self._counts = array("Q"), array("Q"), array("Q")
+        self._counts = array("I")
 
     def keep(self, path: str, records: bytes, count: int) -> None:
         """Take some matches of a file."""
-        length = self._spool.write(records)
-        self._names.append(os.fsencode(path))
-        self._starts.append(self._size)
-        self._lengths.append(length)
-        self._counts.append(count)
-        self._size += length
-        if self._size > _MOST:
+        self._add([os.fsencode(path)], [records], [count])
+
+    def keep_told(self, paths: Sequence[str], said: Sequence[bytes], counts: Sequence[int]) -> None:
+        """Take all matches of some files as ripgrep tells them, to be taken apart when they are shown."""
+        names = [os.fsencode(path) for path in paths]
+        context = b"\0%d\0" % self._context
+        self._add(names, [bundle(name + context + each) for name, each in zip(names, said, strict=True)], counts)
+
+    def _add(self, names: list[bytes], parts: list[bytes], counts: Sequence[int]) -> None:
+        self._names += names
+        self._counts.extend(counts)
+        self._writer.add_parts(parts, counts)
+        if self._writer.size > _MOST:
             raise ToolFailed(
                 f"the matches take more than {_MOST // 1_000_000} MB",
                 hint="use a longer pattern, a path or a file_pattern",
             )
-        if self._size > _IN_MEMORY and isinstance(self._spool, io.BytesIO):
-            self._spool = _moved_to_disk(self._spool)
 
     def finish(self) -> Collected:
         """All that was kept, in order."""
-        order = sorted(range(len(self._names)), key=self._names.__getitem__)
-        writer = SnapshotWriter("matches")
-        with self._spool:
-            for at in order:
-                self._spool.seek(self._starts[at])
-                writer.add_encoded(self._spool.read(self._lengths[at]), self._counts[at])
-        top = nsmallest(RANKED, self._totals(order), key=lambda each: (-each[1], each[0]))
-        files = sum(1 for _ in self._totals(order))
-        return Collected(writer.finish(), files, tuple((os.fsdecode(name), count) for name, count in top))
-
-    def _totals(self, order: list[int]) -> Iterator[tuple[bytes, int]]:
-        """Each file with its number of matches; one with many was kept in several parts."""
-        for name, parts in groupby(order, key=self._names.__getitem__):
-            yield name, sum(self._counts[at] for at in parts)
-
-
-def _moved_to_disk(held: io.BytesIO) -> IO[bytes]:
-    import tempfile  # few searches find so much
-
-    file = tempfile.TemporaryFile()  # noqa: SIM115
-    file.write(held.getvalue())
-    return file
+        snapshot = self._writer.finish(sorted(range(len(self._names)), key=self._names.__getitem__))
+        # A file with many matches was kept in several parts.
+        totals: dict[bytes, int] = {}
+        for name, count in zip(self._names, self._counts, strict=True):
+            totals[name] = totals.get(name, 0) + count
+        top = nsmallest(RANKED, totals.items(), key=lambda each: (-each[1], each[0]))
+        return Collected(snapshot, len(totals), tuple((os.fsdecode(name), count) for name, count in top))
 
 
 class FileLines:

@@ -5,7 +5,7 @@ import os
 from haversack.errors import ToolFailed
 from haversack.values import record
 from haversack.workspace.candidates import git_refusal, raw_start
-from haversack.workspace.git import Repository, failure, find_repository
+from haversack.workspace.git import Repository, failure
 from haversack.workspace.programs import Running, wholes
 from haversack.workspace.root import Place, Workspace, shown
 from haversack.workspace.secrecy import suspects
@@ -26,9 +26,8 @@ class Excluded:
     notes: tuple[str, ...] = ()
 
 
-def excluded_from(workspace: Workspace, place: Place, selection: Selection) -> Excluded:
+def excluded_from(workspace: Workspace, place: Place, repository: Repository | None, selection: Selection) -> Excluded:
     """What is ignored below a folder; without git the selection counts what is withheld on the way."""
-    repository = find_repository(workspace, place)
     if repository is None:
         return _walked(workspace, place, selection, ())
     path = repository.path_of(place)

@@ -150,7 +150,7 @@ def _look(absolute: str, path: str) -> ProjectFile | None:
 def _write_names(writer: SnapshotWriter, workspace: Workspace, names: Names) -> None:
     if names.raw is names.shown:
         if names.shown:
-            writer.add_encoded(bundle("\0".join(names.shown)), len(names.shown))
+            writer.add_parts([bundle("\0".join(names.shown).encode())], [len(names.shown)])
         return
     skip = len(os.path.join(workspace.root, ""))
     writer.extend([(path, (names.folder + raw)[skip:]) for path, raw in zip(names.shown, names.raw, strict=True)])

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import IO, Self
 
@@ -98,6 +99,7 @@ class Running:
             )
         except OSError as error:
             raise ToolFailed(f"{self.name} cannot be started: {error.strerror}") from None
+        _widen(self.stdout)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
         _WATCH.add(self, limits.seconds)
@@ -171,6 +173,17 @@ class Running:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    """Let a program say more before it has to wait for its reader."""
+    if sys.platform != "linux":
+        return
+    import fcntl
+
+    with suppress(OSError):
+        # A user may hold only so much in pipes; the usual size does too.
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, BLOCK)
 
 
 class _Watch:

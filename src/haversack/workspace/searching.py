@@ -10,12 +10,15 @@ from typing import IO
 from haversack.errors import InvalidArgument, ToolFailed
 from haversack.patterns import pattern
 from haversack.values import record, replace
+from haversack.workspace.apart import command_for, read_found
 from haversack.workspace.candidates import Candidates
 from haversack.workspace.collecting import Collected, Collector, Match, match_from, rows_in
 from haversack.workspace.excluding import Excluded, count_withheld, excluded_from, start_listing
-from haversack.workspace.matching import PROPOSED_CAP, Plan, command_for, match_files, match_proposals, read_found
+from haversack.workspace.git import find_repository
+from haversack.workspace.matching import Plan, match_files
 from haversack.workspace.patterns import Proof, Question, compile_pattern, may_run_long, question_for
 from haversack.workspace.programs import Running, clean_environment, find_program
+from haversack.workspace.proposals import OPTIONS, match_proposals
 from haversack.workspace.root import Place, Workspace, locate, locate_readable
 from haversack.workspace.secrecy import Withheld
 from haversack.workspace.snapshots import Snapshot
@@ -128,7 +131,7 @@ class _Search:
     def with_python(self) -> Collected:
         """Matches in files that Python reads."""
         self.selection = self._plan.selection()
-        collector = Collector()
+        collector = Collector(self._plan.context)
         files = self._files()
         if not self._runs_apart:
             match_files(self._plan, files, collector.keep)
@@ -153,44 +156,49 @@ class _Search:
 
     def with_ripgrep(self, program: str, question: Question) -> Collected:
         """Matches among the lines that ripgrep proposes."""
-        options = [
-            "--no-config", "--no-messages", "--no-ignore", "--no-mmap", "--text", "--color=never", "--heading",
-            "--with-filename", "--null", "--line-number", "--no-context-separator", f"--context={self._plan.context}",
-            f"--max-columns={PROPOSED_CAP}", f"--regexp={question.pattern}",
-        ]  # fmt: skip
+        options = [*OPTIONS, f"--context={self._plan.context}", f"--regexp={question.pattern}"]
         if not os.path.isdir(self._place.absolute):
             name = os.path.basename(self._place.absolute)
-            return self._proposed([program, *options, "--", f"./{name}"], question.proof)
+            with self._start([program, *options, "--", f"./{name}"]) as running:
+                return self._proposed(running, self._plan, question.proof)
         options += ["--hidden"] if self._plan.include_hidden else []
         options += _type_arguments(self._plan.file_pattern)
-        with NamedTemporaryFile(prefix="haversack-") as rules, ExitStack() as stack:
-            excluded = excluded_from(self._workspace, self._place, self.selection)
+        repository = find_repository(self._workspace, self._place)
+        with ExitStack() as stack:
+            # Git lists all files beside what is ignored, and ripgrep looks at them while the secrets are counted.
+            listing = stack.enter_context(start_listing(repository, self._place)) if repository else None
+            excluded = excluded_from(self._workspace, self._place, repository, self.selection)
             self.notes = list(excluded.notes)
+            rules = stack.enter_context(NamedTemporaryFile(prefix="haversack-"))
             rules.write(_rules(excluded))
             rules.flush()
             command = [program, *options, f"--ignore-file={rules.name}", "--", "./"]
-            if excluded.repository is None:
-                return self._proposed(command, question.proof)
-            listing = stack.enter_context(start_listing(excluded.repository, self._place))
-            collected = self._proposed(command, question.proof, leaves_out_nested=True)
-            count_withheld(excluded.repository, listing, self.selection)
-            return collected
+            running = stack.enter_context(self._start(command))
+            if listing and excluded.repository:
+                count_withheld(excluded.repository, listing, self.selection)
+            plan = replace(self._plan, leaves_out_nested=excluded.repository is not None)
+            return self._proposed(running, plan, question.proof)
 
-    def _proposed(self, command: list[str], proof: Proof, *, leaves_out_nested: bool = False) -> Collected:
-        plan = replace(self._plan, leaves_out_nested=leaves_out_nested)
-        collector = Collector()
-        with self._start(command) as running:
-            if not self._runs_apart:
-                match_proposals(plan, running.blocks(), collector.keep, proof)
-            elif proof == "none":
-                self._apart(plan, "rg", running.stdout, collector)
-            else:
-                with TemporaryFile() as doubtful:
-                    match_proposals(plan, running.blocks(), collector.keep, proof, doubtful)
-                    if doubtful.tell():
-                        doubtful.seek(0)
-                        self._apart(plan, "rg", doubtful, collector)
-            ended = running.ended()
+    def _proposed(self, running: Running, plan: Plan, proof: Proof) -> Collected:
+        collector = Collector(plan.context)
+        if not self._runs_apart:
+            match_proposals(plan, running.blocks(), collector.keep, proof=proof, keep_told=collector.keep_told)
+        elif proof == "none":
+            self._apart(plan, "rg", running.stdout, collector)
+        else:
+            with TemporaryFile() as doubtful:
+                match_proposals(
+                    plan,
+                    running.blocks(),
+                    collector.keep,
+                    proof=proof,
+                    keep_told=collector.keep_told,
+                    doubtful=doubtful,
+                )
+                if doubtful.tell():
+                    doubtful.seek(0)
+                    self._apart(plan, "rg", doubtful, collector)
+        ended = running.ended()
         # 1 is "no match"; 2 with nothing to say is a file that could not be read, which Python would pass over too.
         if ended.code not in (0, 1) and ended.errors:
             raise _NotForRipgrep

@@ -21,8 +21,10 @@ _DATA = pattern(
 )
 _HINTS = ("/.", "id_", "credential", "secret", "service", "netrc", "kubeconfig", *_ENDINGS)
 """Every secret name holds one of these, in small letters and after a slash, and most names hold none."""
-_RAW_HINTS = (b"/.", b"\0.", b"id_", b"credential", b"secret", b"service", b"netrc", b"kubeconfig")
-_RAW_ENDINGS = tuple(ending.encode() for ending in _ENDINGS)
+_RAW_HINTS = (
+    b"/.", b"\0.", b"id_", b"credential", b"secret", b"service", b"netrc", b"kubeconfig",
+    *(ending.encode() + b"\0" for ending in _ENDINGS),
+)  # fmt: skip
 
 NAMED = 10
 """How many withheld files a result names; it counts them all."""
@@ -42,7 +44,9 @@ def looks_secret(path: str) -> bool:
     name = lower[lower.rfind("/") + 1 :]
     if name.startswith(".env") or name in _NAMES or name.endswith(_ENDINGS):
         return True
-    return _DATA.fullmatch(name) is not None or _FOLDERS.search(lower) is not None
+    if ("credential" in name or "secret" in name or "service" in name) and _DATA.fullmatch(name):
+        return True
+    return (lower[:1] == "." or "/." in lower) and _FOLDERS.search(lower) is not None
 
 
 def may_hold_secrets(names: str) -> bool:
@@ -53,19 +57,14 @@ def may_hold_secrets(names: str) -> bool:
 
 def suspects(names: bytes) -> set[bytes]:
     """Those of many NUL-separated names that might look like secrets; few of the others are among them."""
-    whole = b"\0" + names
+    whole = b"\0" + names + b"\0"
     lower = whole.lower()
-    found = {
-        name
-        for name, lowered in zip(whole.split(b"\0"), lower.split(b"\0"), strict=True)
-        if lowered.endswith(_RAW_ENDINGS)
-    }
+    found = set()
     for hint in _RAW_HINTS:
         at = lower.find(hint)
         while at >= 0:
             start = whole.rfind(b"\0", 0, at + 1) + 1
             end = whole.find(b"\0", at + 1)
-            end = len(whole) if end < 0 else end
             found.add(whole[start:end])
             at = lower.find(hint, end)
     return found

@@ -1,65 +1,93 @@
 """Snapshots: a result of any length as compact bytes, read again from any item on."""
 
+import io
 import json
+import struct
 import zlib
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from functools import lru_cache
+from itertools import accumulate, islice, repeat
 from typing import Any, Generic, TypeVar
 
+from haversack.digests import blake2b
 from haversack.errors import DamagedFile
 
 Item = TypeVar("Item")
 Record = Sequence[Any]
 """An item as a row of JSON values."""
 
-_MAGIC = b"HVS1"
+_MAGIC = b"HVS2"
+_BUNDLED = b"\0"
 _CHUNK = 65_536
+_DIGEST = 16
+_HELD = 16
+"""Chunks that stay unpacked while items are read: parts that were put in order lie in several."""
 
 
 class SnapshotWriter:
-    """Gathers records into compressed chunks, so that a long result never stands in memory as objects."""
+    """Gathers records into compressed chunks, so that a long result never stands in memory as objects.
 
-    def __init__(self, kind: str) -> None:
+    With `in_order=False` the parts come as chance has it, and `finish` is told their order.
+    """
+
+    def __init__(self, kind: str, *, in_order: bool = True) -> None:
         self.kind = kind
         self.total = 0
         self.size = len(_MAGIC)
         self._pending: list[bytes] = []
         self._pending_size = 0
-        self._chunks = [_MAGIC]
-        self._starts: list[int] = []
-        self._offsets: list[int] = []
-        self._first_pending = 0
+        self._written = io.BytesIO()
+        self._written.write(_MAGIC)
+        self._offsets = [self.size]
+        # For each part, in the order they came: its chunk, its place in the chunk, its bytes, its records.
+        self._index = tuple(array("I") for _ in range(4))
+        self._digests = None if in_order else bytearray()
 
     def extend(self, records: Sequence[Record]) -> None:
         """Add records."""
         if records:
-            self.add_encoded(encode(records), len(records))
+            self.add_parts([encode(records)], [len(records)])
 
-    def add_encoded(self, encoded: bytes, count: int) -> None:
-        """Add `count` records that `encode` or `bundle` has already written down."""
-        self._pending.append(encoded)
-        self._pending_size += len(encoded)
-        self.total += count
+    def add_parts(self, parts: Sequence[bytes], counts: Sequence[int]) -> None:
+        """Add records that `encode` or `bundle` has already written down, so many of them in each part."""
+        *starts, self._pending_size = accumulate(map(len, parts), initial=self._pending_size)
+        columns = (repeat(len(self._offsets) - 1, len(parts)), starts, map(len, parts), counts)
+        for column, values in zip(self._index, columns, strict=True):
+            column.extend(values)
+        self._pending += parts
+        if self._digests is not None:
+            self._digests += b"".join([blake2b(part, digest_size=_DIGEST).digest() for part in parts])
+        self.total += sum(counts)
         if self._pending_size >= _CHUNK:
             self._flush()
 
-    def finish(self) -> bytes:
-        """The snapshot."""
+    def finish(self, order: Sequence[int] | None = None) -> bytes:
+        """The snapshot; with `order`, the numbers of its parts in the order in which they are to be read."""
         self._flush()
-        footer = json.dumps([self.kind, self.total, self._starts, [*self._offsets, self.size]]).encode()
-        return b"".join([*self._chunks, footer, len(footer).to_bytes(4, "big")])
+        identity = ""
+        if order is not None and self._digests is not None:
+            ordered = blake2b()
+            for number in order:
+                ordered.update(self._digests[number * _DIGEST : (number + 1) * _DIGEST])
+            identity = ordered.hexdigest()
+        packed = zlib.compress(b"".join(_little_endian(column, order) for column in self._index), 1)
+        footer = json.dumps([self.kind, self.total, identity, self._offsets, len(packed)]).encode()
+        self._written.write(b"".join([packed, footer, len(footer).to_bytes(4, "big")]))
+        return self._written.getvalue()
 
     def _flush(self) -> None:
         if not self._pending:
             return
-        chunk = zlib.compress(b"[" + b",".join(self._pending) + b"]", 1)
-        self._starts.append(self._first_pending)
+        self.size += self._written.write(zlib.compress(b"".join(self._pending), 1))
         self._offsets.append(self.size)
-        self._chunks.append(chunk)
-        self.size += len(chunk)
-        self._first_pending = self.total
         self._pending, self._pending_size = [], 0
+
+
+def _little_endian(column: "array[int]", order: Sequence[int] | None) -> bytes:
+    ordered = column if order is None else array("I", map(column.__getitem__, order))
+    return struct.pack(f"<{len(ordered)}I", *ordered)
 
 
 def encode(records: Sequence[Record]) -> bytes:
@@ -67,12 +95,12 @@ def encode(records: Sequence[Record]) -> bytes:
     return json.dumps(records, separators=(",", ":"))[1:-1].encode()
 
 
-def bundle(records: str) -> bytes:
-    """Many records that stand in one text, as bytes that can be joined with commas to other records.
+def bundle(records: bytes) -> bytes:
+    """A part that holds many records in one text of UTF-8, to be told apart when they are read.
 
-    They are told apart when they are read: one text is written far quicker than a row for each.
+    One text is written far quicker than a row for each.
     """
-    return json.dumps(records).encode()
+    return _BUNDLED + records
 
 
 class Snapshot(Generic[Item]):
@@ -81,45 +109,60 @@ class Snapshot(Generic[Item]):
     `decode` makes an item of a record; `unbundle` gives the records that stand in one text.
     """
 
-    __slots__ = ("_decode", "_offsets", "_starts", "_unbundle", "data", "kind", "total")
+    __slots__ = ("_decode", "_identity", "_index", "_offsets", "_starts", "_unbundle", "data", "kind", "total")
 
     def __init__(
         self, data: bytes, decode: Callable[..., Item], unbundle: Callable[[str], Sequence[Record]] | None = None
     ) -> None:
-        kind, total, starts, offsets = _footer(data)
+        kind, total, identity, offsets, packed = _footer(data)
         self.data = data
+        self._identity: str = identity
         self.kind: str = kind
         self.total: int = total
-        self._starts: list[int] = starts
-        self._offsets: list[int] = offsets
         self._decode = decode
         self._unbundle = unbundle
+        self._offsets: list[int] = offsets
+        numbers = zlib.decompress(memoryview(data)[offsets[-1] : offsets[-1] + packed])
+        parts = len(numbers) // 16
+        chunks, begins, sizes, counts = (
+            array("I", struct.unpack_from(f"<{parts}I", numbers, at * parts * 4)) for at in range(4)
+        )
+        self._index = (chunks, begins, sizes)
+        self._starts = array("I", accumulate(counts, initial=0))
 
     def __len__(self) -> int:
         return self.total
+
+    @property
+    def identity(self) -> bytes:
+        """What is the same for the same items, though chance may have laid out their bytes otherwise."""
+        return self._identity.encode() or self.data
 
     def first(self, count: int) -> list[Item]:
         """The first `count` items, or all when there are fewer."""
         return list(islice(self.items(), count))
 
     def items(self, start: int = 0) -> Iterator[Item]:
-        """The items from number `start` on, counted from 0; one chunk is unpacked at a time."""
+        """The items from number `start` on, counted from 0; only the chunks they stand in are unpacked."""
         if start >= self.total:
             return
-        chunk = bisect_right(self._starts, start) - 1
-        skipped = start - self._starts[chunk]
-        for number in range(chunk, len(self._starts)):
-            begin, end = self._offsets[number], self._offsets[number + 1]
-            unpacked = zlib.decompress(memoryview(self.data)[begin:end])
-            records = chain.from_iterable(map(self._records, json.loads(unpacked)))
+        unpacked = lru_cache(maxsize=_HELD)(self._chunk)
+        part = bisect_right(self._starts, start) - 1
+        skipped = start - self._starts[part]
+        for chunk, begin, size in zip(*(islice(column, part, None) for column in self._index), strict=True):
+            records = self._records(unpacked(chunk)[begin : begin + size])
             yield from (self._decode(*record) for record in islice(records, skipped, None))
             skipped = 0
 
-    def _records(self, written: Record | str) -> Sequence[Record]:
-        if not isinstance(written, str):
-            return (written,)
-        assert self._unbundle
-        return self._unbundle(written)
+    def _records(self, written: bytes) -> Sequence[Record]:
+        if written.startswith(_BUNDLED):
+            assert self._unbundle
+            return self._unbundle(written[len(_BUNDLED) :].decode())
+        records: list[Record] = json.loads(b"[%b]" % written)
+        return records
+
+    def _chunk(self, number: int) -> bytes:
+        return zlib.decompress(memoryview(self.data)[self._offsets[number] : self._offsets[number + 1]])
 
 
 def snapshot_kind(data: bytes) -> str:

@@ -13,6 +13,8 @@ LINE_CAP = 1_000
 SNIFFED = 8_000
 """Bytes at the start of a file that decide whether it is binary: one NUL among them, as git has it."""
 BLOCK = 1 << 20
+OPENED = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""How a file is opened: without waiting, should it be a pipe, and with its bytes as they are."""
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _UTF32_BOMS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
@@ -78,7 +80,7 @@ def open_regular(absolute: str, name: str) -> int:
         if not stat.S_ISREG(os.stat(absolute).st_mode):
             raise InvalidArgument(f"{name!r} is {special_kind(os.stat(absolute).st_mode)}, not a file")
         # It could have become a pipe since: without waiting, opening it is harmless.
-        descriptor = os.open(absolute, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(absolute, OPENED)
     except PermissionError:
         raise NotFound(f"{name!r} may not be read", hint="its permissions refuse it to this user") from None
     except OSError as error:

@@ -1,0 +1,52 @@
+"""A search in a process of its own, which can be stopped.
+
+An expression that repeats things can take Python longer than anyone would wait, and nothing inside a process
+interrupts it.
+"""
+
+import json
+import os
+import sys
+from typing import IO
+
+from haversack.errors import HaversackError
+from haversack.values import asdict
+from haversack.workspace.collecting import Keep
+from haversack.workspace.matching import Plan, match_files
+from haversack.workspace.programs import records
+from haversack.workspace.proposals import match_proposals
+
+
+def command_for(plan: Plan, engine: str) -> list[str]:
+    """The command that runs a search: ripgrep's lines or file names come on standard input."""
+    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    program = f"import sys; sys.path.insert(0, {source!r}); from haversack.workspace.apart import main; main()"
+    return [sys.executable, "-I", "-S", "-c", program, engine, json.dumps(asdict(plan))]
+
+
+def main() -> None:
+    """Run the search that the arguments describe and write down what it finds."""
+    engine, described = sys.argv[1:]
+    plan = Plan(**json.loads(described))
+    blocks = iter(lambda: os.read(0, 1 << 18), b"")
+    try:
+        if engine == "rg":
+            match_proposals(plan, blocks, _write_found)
+        else:
+            names = (os.fsdecode(name) for name in records(blocks))
+            match_files(plan, zip(names, names, strict=False), _write_found)
+    except HaversackError as error:
+        sys.exit(error.message)
+    sys.stdout.buffer.flush()
+
+
+def _write_found(path: str, found: bytes, count: int) -> None:
+    name = os.fsencode(path)
+    sys.stdout.buffer.write(b"%d %d %d\n%b%b" % (len(name), len(found), count, name, found))
+
+
+def read_found(stream: IO[bytes], keep: Keep) -> None:
+    """Keep what a search has written down."""
+    while head := stream.readline():
+        name, found, count = map(int, head.split())
+        keep(os.fsdecode(stream.read(name)), stream.read(found), count)
