@@ -1,10 +1,12 @@
 """The files at or below a place that are not ignored: as git knows them, or as a walk of the folder finds them."""
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import lru_cache
 from itertools import islice
+from operator import itemgetter
 
 from haversack.errors import ToolFailed
 from haversack.workspace.git import Repository, failure, find_repository
@@ -15,18 +17,22 @@ from haversack.workspace.walking import Walk
 
 _BATCH = 1_024
 _SUBMODULE = b"\0H 160000 "
+_PLAIN = bytes([0, *range(32, 127)])
+"""Bytes of names that are shown as they are, and the NUL between them."""
 
 
 class Candidates:
     """The files at or below a place, ignored ones left out, in order of path, some at a time.
 
     Once all are given, it knows what was skipped: build folders, and `nested` repositories. `notes` say what the
-    reader should know.
+    reader should know. With `are_there=False` tracked files that have been deleted are among them, which takes less
+    time: for a caller that looks at each itself.
     """
 
-    def __init__(self, workspace: Workspace, place: Place) -> None:
+    def __init__(self, workspace: Workspace, place: Place, *, are_there: bool = True) -> None:
         self._workspace = workspace
         self._place = place
+        self._are_there = are_there
         self._repository = find_repository(workspace, place)
         self.in_git = self._repository is not None
         self.skipped: list[str] = []
@@ -68,44 +74,48 @@ class Candidates:
         with ExitStack() as stack:
             tracked = stack.enter_context(repository.start("ls-files", "-z", "-s", "-t", "--", path))
             untracked = stack.enter_context(repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path))
-            for batch in _merged(_tracked(os.fsencode(top), tracked.blocks()), records(untracked.blocks())):
-                if names := self._named(top, batch, to_shown):
-                    yield names
+            # Git names what is untracked when it has walked all folders; until then the tracked are looked for.
+            presence = _Presence(os.fsencode(top)).among if self._are_there else dict.fromkeys
+            named = [b"\0".join(there) for names in _tracked(tracked.blocks()) if (there := presence(names))]
+            others = list(records(untracked.blocks()))
             for running in (tracked, untracked):
                 _check(repository, running)
+        for text in _merged(named, others):
+            if names := self._named(top, text, to_shown):
+                yield names
 
-    def _named(self, top: str, batch: list[bytes], to_shown: Callable[[bytes], str | None]) -> Names | None:
-        joined = b"\0".join(batch)
-        if b"/\0" in joined or joined.endswith(b"/"):
-            self.nested += [name for raw in batch if raw.endswith(b"/") and (name := to_shown(raw))]
-            batch = [raw for raw in batch if not raw.endswith(b"/")]
-        text = joined.decode("utf-8", "surrogateescape")
-        if self._workspace.root + os.sep == top and text.isascii() and text.replace("\0", "").isprintable():
-            # Nearly every name is shown as it is: the whole batch can be taken as it stands.
-            raw_names = b"\0".join(batch).decode("ascii").split("\0")
-            return Names(top, raw_names, raw_names) if batch else None
-        pairs = [(raw.decode("utf-8", "surrogateescape"), to_shown(raw)) for raw in batch]
+    def _named(self, top: str, text: bytes, to_shown: Callable[[bytes], str | None]) -> Names | None:
+        if b"/\0" in text or text.endswith(b"/"):
+            listed = text.split(b"\0")
+            self.nested += [name for raw in listed if raw.endswith(b"/") and (name := to_shown(raw))]
+            text = b"\0".join(raw for raw in listed if not raw.endswith(b"/"))
+        if not text:
+            return None
+        if self._workspace.root + os.sep == top and not text.translate(None, _PLAIN):
+            # Nearly every name is shown as it is: all of them can be taken as they stand.
+            raw_names = text.decode("ascii").split("\0")
+            return Names(top, raw_names, raw_names)
+        pairs = [(raw.decode("utf-8", "surrogateescape"), to_shown(raw)) for raw in text.split(b"\0")]
         kept = [(raw, name) for raw, name in pairs if name is not None]
         return Names(top, [raw for raw, _ in kept], [name for _, name in kept]) if kept else None
 
 
-def _tracked(top: bytes, blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """The names in an index as `ls-files -s -t` tells it that are there, those of one block at a time.
+def _tracked(blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """The names in an index as `ls-files -s -t` tells it, those of one block at a time.
 
     Another repository that is kept as a commit of its own gets a slash behind its name, as among the untracked.
     """
-    presence = _Presence(top)
     for part in wholes(blocks):
         entries = part.removesuffix(b"\0").split(b"\0")
         # Tag, mode, hash and stage take as many characters in every entry of one repository.
         start = entries[0].index(b"\t") + 1
-        names = [entry[start:] for entry in entries]
+        names = list(map(itemgetter(slice(start, None)), entries))
         if _SUBMODULE in part or part.startswith(_SUBMODULE[1:]):
             names = [
                 name + b"/" if entry.startswith(_SUBMODULE[1:]) else name
                 for name, entry in zip(names, entries, strict=True)
             ]
-        yield presence.among(names)
+        yield names
 
 
 class _Presence:
@@ -116,49 +126,50 @@ class _Presence:
         self._held = lru_cache(maxsize=64)(self._names_in)
 
     def among(self, names: list[bytes]) -> list[bytes]:
-        """Those of the names, which come folder by folder, that are there."""
-        there = []
-        folder, held = None, frozenset[bytes]()
-        for name in names:
-            at = name.rfind(b"/") + 1
-            if name[:at] != folder:
-                folder = name[:at]
-                held = self._held(folder)
-            # A file system may spell a name otherwise than git does, and a submodule ends in a slash.
-            if name[at:] in held or os.path.lexists(self._top + name):
-                there.append(name)
+        """Those of the names, which come in order, that are there, each once: a conflict has it several times."""
+        there: list[bytes] = []
+        at = 0
+        while at < len(names):
+            folder = names[at][: names[at].rfind(b"/") + 1]
+            held = self._held(folder)
+            begin = bisect_left(held, names[at])
+            end = at + len(held) - begin
+            if end > at and names[at:end] == held[begin:]:
+                # All of the folder's rest is tracked, as in most folders, and was compared at once.
+                there += names[at:end]
+                at = end
+                continue
+            known = frozenset(held)
+            while at < len(names) and names[at].startswith(folder) and b"/" not in names[at][len(folder) : -1]:
+                name = names[at]
+                # A file system may spell a name otherwise than git does, and a submodule ends in a slash.
+                if (name in known or os.path.lexists(self._top + name)) and there[-1:] != [name]:
+                    there.append(name)
+                at += 1
         return there
 
-    def _names_in(self, folder: bytes) -> frozenset[bytes]:
+    def _names_in(self, folder: bytes) -> list[bytes]:
         try:
-            return frozenset(os.listdir(self._top + folder))
+            return sorted([folder + name for name in os.listdir(self._top + folder)])
         except OSError:
-            return frozenset()
+            return []
 
 
-def _merged(batches: Iterator[list[bytes]], others: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """Two streams in order as one, each name once: a file in conflict is in the index once for each side."""
+def _merged(texts: list[bytes], others: list[bytes]) -> Iterator[bytes]:
+    """NUL-separated names in order, some at a time, and others among them, each name once."""
+    at = 0
     previous = b""
-    waiting = next(others, None)
-    for batch in batches:
-        if not batch:
-            continue
-        joined = batch
-        if waiting is not None and waiting < batch[-1]:
-            joined = list(batch)
-            while waiting is not None and waiting < batch[-1]:
-                joined.append(waiting)
-                waiting = next(others, None)
-            joined.sort()
-        unique = list(dict.fromkeys(joined))
-        if unique[0] == previous:
-            del unique[0]
-        if unique:
-            previous = unique[-1]
-            yield unique
-    rest = iter([] if waiting is None else [waiting])
-    while batch := [*rest, *islice(others, _BATCH)]:
-        yield batch
+    for text in texts:
+        last = text[text.rfind(b"\0") + 1 :]
+        until = bisect_left(others, last, at)
+        if until > at or text.startswith(previous + b"\0"):
+            names = sorted({*text.split(b"\0"), *others[at:until]} - {previous})
+            text = b"\0".join(names)
+        at, previous = until, last
+        if text:
+            yield text
+    for start in range(at, len(others), _BATCH):
+        yield b"\0".join(others[start : start + _BATCH])
 
 
 def _check(repository: Repository, running: Running) -> None:

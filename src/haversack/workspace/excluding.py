@@ -58,13 +58,15 @@ def start_listing(repository: Repository, place: Place) -> Running:
 
 def count_withheld(repository: Repository, listing: Running, selection: Selection) -> None:
     """Let a selection see every name that might be a secret's, so that it counts what it withholds."""
-    found: set[bytes] = set()
-    for names in wholes(listing.blocks()):
-        found.update(suspects(names))
+    name = repository.namer()
+    found: list[bytes] = []
+    for text in wholes(listing.blocks()):
+        names = text.removesuffix(b"\0").decode("utf-8", "surrogateescape").split("\0")
+        found += [os.fsencode(suspect) for suspect in suspects(names)]
     ended = listing.ended()
     if ended.code != 0:
         raise failure(repository.top, "ls-files", ended.errors)
-    name = repository.namer()
-    for suspect in sorted(found):
+    # A file in conflict is listed once for each side.
+    for suspect in sorted(set(found)):
         if not suspect.endswith(b"/") and (path := name(suspect)) is not None:
             selection.takes(path)

@@ -7,10 +7,12 @@ at each of a hundred thousand files takes longer than to name them.
 import os
 import stat
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
+from operator import attrgetter
 from typing import Literal
 
 from haversack.values import record
@@ -82,24 +84,23 @@ def project_files(
         include_hidden=include_hidden,
         allow_secrets=workspace.allow_secrets,
     )
-    candidates = Candidates(workspace, place)
+    candidates = Candidates(workspace, place, are_there=sort == "path")
     tally = _Tally(place.relative)
     taken = (selection.taken(names) for names in candidates)
     writer = SnapshotWriter("files")
     total_size = None
     if sort == "path":
         for names in taken:
-            tally.add(names.shown)
+            tally.add(names.shown, is_sorted=names.raw is names.shown)
             _write_names(writer, workspace, names)
     else:
         looked = _Looked(workspace, taken, tally)
-        for batch in looked.sorted_by(sort):
-            writer.extend(batch)
+        looked.write(writer, sort)
         total_size = sum(looked.sizes)
     return FileListing(
         path=place.relative,
         pattern=pattern,
-        files=Snapshot(writer.finish(), decoder(workspace), names_in),
+        files=Snapshot(writer.finish(), decoder(workspace), rows_in),
         total_size=total_size,
         types=_ranked(tally.types()),
         folders=_ranked(tally.folders()),
@@ -117,9 +118,16 @@ Row = tuple[str] | tuple[str, str] | tuple[str, str, int, int, bool]
 """A file in a snapshot: how it is shown, how the file system has it if that differs, what is known of it."""
 
 
-def names_in(told: str) -> list[tuple[str]]:
-    """The rows of files of which only the names are known, written down as one text."""
-    return [(name,) for name in told.split("\0")]
+def rows_in(told: str) -> list[Row]:
+    """The rows of many files that were written down as one text: their paths, and what is known of them, if it is."""
+    paths, *columns = told.split("\n")
+    if not columns:
+        return [(path,) for path in paths.split("\0")]
+    sizes, times, links = (map(int, column.split(" ")) for column in columns)
+    return [
+        (path, "", size, modified, bool(is_link))
+        for path, size, modified, is_link in zip(paths.split("\0"), sizes, times, links, strict=True)
+    ]
 
 
 def decoder(workspace: Workspace) -> Callable[..., ProjectFile]:
@@ -132,19 +140,18 @@ def _file(
 ) -> ProjectFile:
     if size is not None:
         return ProjectFile(path, size, modified, is_link)
-    return _look(root + (raw or path), path) or ProjectFile(path, 0, 0, is_gone=True)
+    if facts := _look(root + (raw or path)):
+        return ProjectFile(path, facts.st_size, int(facts.st_mtime), stat.S_ISLNK(facts.st_mode))
+    return ProjectFile(path, 0, 0, is_gone=True)
 
 
-def _look(absolute: str, path: str) -> ProjectFile | None:
-    """The file as it is now; None when there is none, or something else in its place."""
+def _look(absolute: str) -> os.stat_result | None:
+    """What a file or link is now; None when there is none, or something else in its place."""
     try:
         facts = os.lstat(absolute)
     except OSError:
         return None
-    is_link = stat.S_ISLNK(facts.st_mode)
-    if not is_link and not stat.S_ISREG(facts.st_mode):
-        return None
-    return ProjectFile(path, facts.st_size, int(facts.st_mtime), is_link)
+    return facts if stat.S_ISLNK(facts.st_mode) or stat.S_ISREG(facts.st_mode) else None
 
 
 def _write_names(writer: SnapshotWriter, workspace: Workspace, names: Names) -> None:
@@ -164,11 +171,16 @@ class _Tally:
         self._endings: Counter[str] = Counter()
         self._folders: Counter[str] = Counter()
 
-    def add(self, paths: list[str]) -> None:
-        skip = self._skip
+    def add(self, paths: list[str], *, is_sorted: bool) -> None:
         # The character before the last dot is kept: a name that only begins with a dot has no type.
         self._endings.update([path[path.rfind(".") - 1 :] for path in paths])
-        self._folders.update([path[: path.find("/", skip) + 1] for path in paths])
+        at = 0
+        while at < len(paths):
+            folder = paths[at][: paths[at].find("/", self._skip) + 1]
+            # The files of a folder follow each other, up to what would sort behind its slash.
+            end = bisect_left(paths, folder[:-1] + "0", at) if folder and is_sorted else at + 1
+            self._folders[folder] += end - at
+            at = end
 
     def types(self) -> Counter[str]:
         types: Counter[str] = Counter()
@@ -188,27 +200,39 @@ class _Looked:
         self._names = bytearray()
         self._ends, self.sizes, self._times, self._links = array("q", [0]), array("q"), array("q"), bytearray()
         for names in batches:
-            found = [_look(names.folder + raw, path) for raw, path in zip(names.raw, names.shown, strict=True)]
-            files = [each for each in found if each]
-            tally.add([each.path for each in files])
-            for each in files:
-                self._names += each.path.encode()
-                self._ends.append(len(self._names))
-                self.sizes.append(each.size)
-                self._times.append(each.modified)
-                self._links.append(each.is_link)
+            paths, facts = _looked_at(names)
+            tally.add(paths, is_sorted=names.raw is names.shown)
+            encoded = [path.encode() for path in paths]
+            self._ends.extend(islice(accumulate(map(len, encoded), initial=len(self._names)), 1, None))
+            self._names += b"".join(encoded)
+            self.sizes.extend(map(attrgetter("st_size"), facts))
+            self._times.extend(map(int, map(attrgetter("st_mtime"), facts)))
+            self._links += bytes(map(stat.S_ISLNK, map(attrgetter("st_mode"), facts)))
 
-    def sorted_by(self, order: Order) -> Iterator[list[Row]]:
-        """Rows by size or time, largest first, ties by path."""
+    def write(self, writer: SnapshotWriter, order: Order) -> None:
+        """Write the files down by size or time, largest first, ties by path."""
         keys = self.sizes if order == "size" else self._times
-        # The sort is stable and the rows arrived by path, so ties keep that order.
-        numbers = iter(sorted(range(len(keys)), key=lambda each: -keys[each]))
+        names = bytes(self._names)
+        # The sort is stable and the files arrived by path, so ties keep that order.
+        numbers = iter(sorted(range(len(keys)), key=keys.__getitem__, reverse=True))
         while batch := list(islice(numbers, _BATCH)):
-            yield [self._row(number) for number in batch]
+            paths = b"\0".join([names[self._ends[at] : self._ends[at + 1]] for at in batch])
+            columns = [map(str, map(column.__getitem__, batch)) for column in (self.sizes, self._times, self._links)]
+            told = b"\n".join([paths, *(" ".join(column).encode() for column in columns)])
+            writer.add_parts([bundle(told)], [len(batch)])
 
-    def _row(self, number: int) -> Row:
-        path = self._names[self._ends[number] : self._ends[number + 1]].decode()
-        return path, "", self.sizes[number], self._times[number], bool(self._links[number])
+
+def _looked_at(names: Names) -> tuple[list[str], list[os.stat_result]]:
+    """Those of some files that are there as files, with what a look at them shows."""
+    try:
+        facts = list(map(os.lstat, [names.folder + raw for raw in names.raw]))
+        if {stat.S_IFMT(each.st_mode) for each in facts} == {stat.S_IFREG}:
+            return names.shown, facts
+    except OSError:
+        pass  # one of them is gone; which, only a look at each can tell
+    looked = [(path, _look(names.folder + raw)) for path, raw in zip(names.shown, names.raw, strict=True)]
+    there = [(path, each) for path, each in looked if each]
+    return [path for path, _ in there], [each for _, each in there]
 
 
 def _ranked(counts: Counter[str]) -> tuple[tuple[str, int], ...]:

@@ -11,9 +11,9 @@ def resume(data: bytes, workspace: Workspace) -> Snapshot[Any]:
     """The result a snapshot's bytes hold, with items of the type they had."""
     kind = snapshot_kind(data)
     if kind == "files":
-        from haversack.workspace.listing import decoder, names_in
+        from haversack.workspace.listing import decoder, rows_in
 
-        return Snapshot(data, decoder(workspace), names_in)
+        return Snapshot(data, decoder(workspace), rows_in)
     if kind == "matches":
         from haversack.workspace.collecting import match_from, rows_in
 

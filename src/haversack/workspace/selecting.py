@@ -5,7 +5,7 @@ import re
 from haversack.errors import InvalidArgument
 from haversack.values import record
 from haversack.workspace.globs import compile_glob
-from haversack.workspace.secrecy import WithheldCount, looks_secret, may_hold_secrets
+from haversack.workspace.secrecy import WithheldCount, looks_secret, suspects
 
 
 @record
@@ -68,14 +68,14 @@ class Selection:
 
     def taken(self, names: Names) -> Names:
         """Those of some files that the question is about."""
-        if self._takes_all(names):
+        if self._glob is None and self._max_depth is None:
+            refused = {path for path in suspects(names.shown) if not self.takes(path)}
+        else:
+            refused = {path for path in names.shown if not self.takes(path)}
+        if not refused:
             return names
-        kept = [number for number, path in enumerate(names.shown) if self.takes(path)]
-        return Names(names.folder, [names.raw[at] for at in kept], [names.shown[at] for at in kept])
-
-    def _takes_all(self, names: Names) -> bool:
-        # Most names are neither hidden nor like a secret's, and one look at all of them shows it.
-        if self._glob is not None or self._max_depth is not None:
-            return False
-        joined = "/" + "\0/".join(names.shown)
-        return (self._include_hidden or "/." not in joined) and (self._allow_secrets or not may_hold_secrets(joined))
+        if names.raw is names.shown:
+            kept = [path for path in names.shown if path not in refused]
+            return Names(names.folder, kept, kept)
+        pairs = [pair for pair in zip(names.raw, names.shown, strict=True) if pair[1] not in refused]
+        return Names(names.folder, [raw for raw, _ in pairs], [path for _, path in pairs])
