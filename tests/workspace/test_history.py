@@ -123,3 +123,19 @@ def test_a_subject_with_odd_characters_stays_one_line(repository: GitRepository)
 def test_without_git_there_is_no_log(plain_workspace: Workspace) -> None:
     with pytest.raises(NotFound):
         vcs_log(plain_workspace)
+
+
+def test_the_log_starts_where_head_is_however_that_is_written(repository: GitRepository) -> None:
+    first, second = repository.commit("first", day=1), repository.commit("second", day=2)
+    for branch in ("plain", "with/slashes/and.dots", "mit-ü"):
+        repository.git("checkout", "--quiet", "-b", branch)
+        assert vcs_log(repository.workspace).head == second
+        repository.git("pack-refs", "--all")
+        assert vcs_log(repository.workspace).head == second
+    repository.git("checkout", "--quiet", "--detach", first)
+    assert (vcs_log(repository.workspace).head, vcs_log(repository.workspace).total) == (first, 1)
+    repository.git("worktree", "add", "--quiet", "tree", second)
+    assert vcs_log(Workspace(os.path.join(repository.workspace.root, "tree"))).head == second
+    repository.git("symbolic-ref", "refs/heads/alias", "refs/heads/plain")
+    repository.git("symbolic-ref", "HEAD", "refs/heads/alias")
+    assert vcs_log(repository.workspace).head == second

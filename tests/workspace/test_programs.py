@@ -5,7 +5,21 @@ from pathlib import Path
 import pytest
 
 from haversack.errors import ToolFailed
-from haversack.workspace.programs import Limits, Running, clean_environment, find_program, records
+from haversack.workspace.programs import (
+    Limits,
+    Polling,
+    Running,
+    Threads,
+    clean_environment,
+    find_program,
+    records,
+)
+
+
+@pytest.fixture(params=[Polling, Threads])
+def attendant(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to wait for a program; which one is used depends on the system."""
+    monkeypatch.setattr("haversack.workspace.programs._ATTENDANT", request.param)
 
 
 def run(program: str, folder: Path, limits: Limits) -> bytes:
@@ -17,6 +31,7 @@ def run(program: str, folder: Path, limits: Limits) -> bytes:
     return said
 
 
+@pytest.mark.usefixtures("attendant")
 def test_a_program_that_runs_too_long_is_ended_with_all_it_started(folder: Path) -> None:
     # The grandchild holds the same pipe: the stream can only come to its end when that one is gone too.
     program = (
@@ -28,14 +43,56 @@ def test_a_program_that_runs_too_long_is_ended_with_all_it_started(folder: Path)
         run(program, folder, Limits(seconds=0.8))
 
 
+@pytest.mark.usefixtures("attendant")
 def test_a_program_that_says_too_much_is_stopped(folder: Path) -> None:
     with pytest.raises(ToolFailed, match="more than 1 MB"):
         run("while True: print('x' * 1000)", folder, Limits(max_bytes=1_000_000))
 
 
+@pytest.mark.usefixtures("attendant")
 def test_a_program_that_complains_without_end_does_not_block(folder: Path) -> None:
     program = "import sys; sys.stderr.write('e' * 1_000_000); print('done')"
     assert run(program, folder, Limits()) == b"done\n"
+
+
+@pytest.mark.usefixtures("attendant")
+def test_what_a_program_complains_of_at_its_very_end_is_heard(folder: Path) -> None:
+    program = (
+        "import os; os.write(1, b'said'); os.close(1); os.write(2, b'e' * 100_000); os.write(2, b'!'); os._exit(3)"
+    )
+    with Running([sys.executable, "-c", program], cwd=str(folder), environment={}, limits=Limits()) as running:
+        assert b"".join(running.blocks()) == b"said"
+        ended = running.ended()
+    assert (ended.code, set(ended.errors), len(ended.errors) >= 4_096) == (3, {"e"}, True)
+
+
+@pytest.mark.usefixtures("attendant")
+def test_a_program_that_closes_its_streams_and_stays_is_ended_too(folder: Path) -> None:
+    program = "import os, time; os.close(1); os.close(2); time.sleep(600)"
+    with pytest.raises(ToolFailed, match=r"within 0\.8 seconds"):
+        run(program, folder, Limits(seconds=0.8))
+
+
+@pytest.mark.usefixtures("attendant")
+def test_what_a_program_leaves_behind_is_not_waited_for(folder: Path) -> None:
+    # The grandchild in a session of its own holds the error stream open.
+    program = (
+        "import subprocess, sys\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(5)'],"
+        " stdout=subprocess.DEVNULL, start_new_session=True)\n"
+        "print('done')"
+    )
+    assert run(program, folder, Limits()) == b"done\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system never had it")
+def test_the_end_of_a_program_is_noticed_without_the_help_of_linux(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("os.pidfd_open")
+    assert run("print('done')", folder, Limits()) == b"done\n"
+    with pytest.raises(ToolFailed, match=r"within 0\.5 seconds"):
+        run("import os, time; os.close(1); os.close(2); time.sleep(600)", folder, Limits(seconds=0.5))
 
 
 def test_a_program_that_is_not_there_is_an_error(folder: Path) -> None:

@@ -7,7 +7,7 @@ interrupts it.
 import json
 import os
 import sys
-from typing import IO
+from collections.abc import Iterator
 
 from haversack.errors import HaversackError
 from haversack.values import asdict
@@ -45,8 +45,17 @@ def _write_found(path: str, found: bytes, count: int) -> None:
     sys.stdout.buffer.write(b"%d %d %d\n%b%b" % (len(name), len(found), count, name, found))
 
 
-def read_found(stream: IO[bytes], keep: Keep) -> None:
+def read_found(blocks: Iterator[bytes], keep: Keep) -> None:
     """Keep what a search has written down."""
-    while head := stream.readline():
-        name, found, count = map(int, head.split())
-        keep(os.fsdecode(stream.read(name)), stream.read(found), count)
+    carried = b""
+    for block in blocks:
+        carried += block
+        at = 0
+        while (newline := carried.find(b"\n", at)) >= 0:
+            name, found, count = map(int, carried[at:newline].split())
+            begin, end = newline + 1 + name, newline + 1 + name + found
+            if end > len(carried):
+                break
+            keep(os.fsdecode(carried[newline + 1 : begin]), carried[begin:end], count)
+            at = end
+        carried = carried[at:]

@@ -1,9 +1,11 @@
 """Git, asked safely: no hooks, no pager, no programs named in a repository's configuration, no prompts, no locks."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 
 from haversack.errors import InvalidArgument, NotFound, ToolFailed
+from haversack.patterns import pattern
 from haversack.values import record
 from haversack.workspace.programs import Running, clean_environment, find_program, records
 from haversack.workspace.root import Place, Workspace, git_top, inside, relative_path, shown
@@ -21,6 +23,8 @@ _SAFE_SETTINGS = (
     f"diff.orderFile={os.devnull}",
     "blame.ignoreRevsFile=",
 )
+_BRANCH = pattern(r"ref: refs/heads(?:/\w[\w.-]*)+", re.ASCII)
+_HASH = pattern(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FILTER_KEYS = ("clean", "smudge", "process", "required")
 
 
@@ -139,6 +143,8 @@ def resolve_commit(repository: Repository, name: str) -> str | None:
     odd = any(character <= " " or character == "\x7f" or "\ud800" <= character <= "\udfff" for character in name)
     if not name or name.startswith("-") or odd:
         raise InvalidArgument(f"{name!r} cannot be the name of a commit", hint="give a branch, tag or hash")
+    if name == "HEAD" and (written := _written_head(repository.top)):
+        return written
     with repository.start("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") as running:
         said = b"".join(running.blocks())
         ended = running.ended()
@@ -149,3 +155,20 @@ def resolve_commit(repository: Repository, name: str) -> str | None:
     if name == "HEAD":
         return None
     raise NotFound(f"no commit {name!r}", hint="vcs_log lists commits; branches and tags work too")
+
+
+def _written_head(top: str) -> str | None:
+    """The hash that `HEAD` stands for where the repository's files say it plainly; None where git has to be asked."""
+    folder = os.path.join(top, ".git")
+    try:
+        named = _first_line(os.path.join(folder, "HEAD"))
+        if _BRANCH.fullmatch(named):
+            named = _first_line(os.path.join(folder, named.removeprefix("ref: ")))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return named if _HASH.fullmatch(named) else None
+
+
+def _first_line(path: str) -> str:
+    with open(path, encoding="ascii") as file:
+        return file.readline(1_000).rstrip("\n")

@@ -3,15 +3,17 @@
 import os
 import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from haversack.errors import ToolFailed
 from haversack.values import record
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 BLOCK = 1 << 18
 _STDERR_KEPT = 8_192
@@ -85,7 +87,6 @@ class Running:
         self.timed_out = False
         import subprocess  # the root is opened far more often than a program is started
 
-        self._errors = bytearray()
         try:
             self._process = subprocess.Popen(
                 command,
@@ -99,10 +100,7 @@ class Running:
             )
         except OSError as error:
             raise ToolFailed(f"{self.name} cannot be started: {error.strerror}") from None
-        _widen(self.stdout)
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
-        _WATCH.add(self, limits.seconds)
+        self._attendant = _ATTENDANT(self._process, limits.seconds, self._expire)
 
     def __enter__(self) -> Self:
         return self
@@ -110,13 +108,12 @@ class Running:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _WATCH.remove(self)
         if self._process.poll() is None:
             self._kill()
-        assert self._process.stderr
-        self.stdout.close()
         self._process.wait()
-        self._listener.join(1)
+        self._attendant.close()
+        self.stdout.close()
+        assert self._process.stderr
         self._process.stderr.close()
 
     @property
@@ -128,6 +125,7 @@ class Running:
         """What the program says, as it says it; too much of it is an error."""
         said = 0
         descriptor = self.stdout.fileno()
+        self._attendant.await_output()
         while block := os.read(descriptor, BLOCK):
             said += len(block)
             if said > self.limits.max_bytes:
@@ -136,31 +134,20 @@ class Running:
                     hint="narrow the question: a path, a longer pattern, fewer files",
                 )
             yield block
+            self._attendant.await_output()
 
     def ended(self) -> Ended:
         """How it ended, once it has; one that ran out of time is an error."""
+        self._attendant.await_end()
         code = self._process.wait()
-        _WATCH.remove(self)
-        self._listener.join(1)
         if self.timed_out:
             raise ToolFailed(
                 f"{self.name} did not finish within {self.limits.seconds:g} seconds and was stopped",
                 hint="narrow the question, or raise workspace.timeout_seconds",
             )
-        return Ended(code, self._errors.decode("utf-8", "replace").strip())
+        return Ended(code, self._attendant.complaints.decode("utf-8", "replace").strip())
 
-    def _listen(self) -> None:
-        # Errors are drained to the end and forgotten beyond their beginning: they may be endless.
-        assert self._process.stderr
-        descriptor = self._process.stderr.fileno()
-        try:
-            while block := os.read(descriptor, 4_096):
-                self._errors += block[: _STDERR_KEPT - len(self._errors)]
-        except OSError:
-            return
-
-    def expire(self) -> None:
-        """End it: its time is up."""
+    def _expire(self) -> None:
         self.timed_out = True
         self._kill()
 
@@ -175,7 +162,109 @@ class Running:
             return
 
 
-def _widen(pipe: IO[bytes]) -> None:
+class Polling:
+    """Waits for a program: takes what it complains of meanwhile, and ends it when its time is up.
+
+    It does so on the thread that waits. To start another beside a program that has just been started takes longer
+    than many a program runs.
+    """
+
+    def __init__(self, process: "Popen[bytes]", seconds: float, expire: Callable[[], None]) -> None:
+        import select
+
+        assert process.stdout and process.stderr
+        self.complaints = bytearray()
+        self._process = process
+        self._deadline = time.monotonic() + seconds
+        self._expire = expire
+        self._output, self._errors = process.stdout.fileno(), process.stderr.fileno()
+        self._poll = select.poll()
+        for descriptor in (self._output, self._errors):
+            self._poll.register(descriptor, select.POLLIN)
+        self._end: int | None = None
+        _widen(self._output)
+
+    def await_output(self) -> None:
+        """Wait until there is output, or the end of it."""
+        while self._output not in self._ready():
+            pass
+
+    def await_end(self) -> None:
+        """Wait until the program has ended, and take the last of what it complains of."""
+        self._poll.unregister(self._output)
+        with suppress(AttributeError, OSError):
+            # Linux tells of the end itself; elsewhere one has to look again and again.
+            self._end = os.pidfd_open(self._process.pid)
+            self._poll.register(self._end)
+        while self._process.poll() is None:
+            self._ready(most=3_600 if self._end is not None else 0.001)
+        self.close()
+        while self._ready(most=0):
+            pass
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        if self._end is not None:
+            self._poll.unregister(self._end)
+            os.close(self._end)
+            self._end = None
+
+    def _ready(self, most: float = 3_600) -> list[int]:
+        """What is ready to be read, once something is or the time is up; complaints are taken at once."""
+        left = self._deadline - time.monotonic()
+        found = [descriptor for descriptor, _ in self._poll.poll(max(0, min(left, most)) * 1_000)]
+        if self._errors in found:
+            said = os.read(self._errors, 4_096)
+            # They are taken to the end and forgotten beyond their beginning: they may be endless.
+            self.complaints += said[: _STDERR_KEPT - len(self.complaints)]
+            if not said:
+                self._poll.unregister(self._errors)
+        if not found and most and left <= most:
+            self._expire()
+            # It is gone, and what it has said can be read to the end.
+            self._deadline = time.monotonic() + 3_600
+        return found
+
+
+class Threads:
+    """Does what `Polling` does where pipes cannot be polled."""
+
+    def __init__(self, process: "Popen[bytes]", seconds: float, expire: Callable[[], None]) -> None:
+        import threading
+
+        self.complaints = bytearray()
+        self._process = process
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._clock = threading.Timer(seconds, expire)
+        self._clock.daemon = True
+        self._listener.start()
+        self._clock.start()
+
+    def await_output(self) -> None:
+        """Reading waits by itself."""
+
+    def await_end(self) -> None:
+        """Wait until the program has ended, and take the last of what it complains of."""
+        self._process.wait()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what was begun."""
+        self._clock.cancel()
+        self._listener.join(1)
+
+    def _listen(self) -> None:
+        assert self._process.stderr
+        descriptor = self._process.stderr.fileno()
+        with suppress(OSError):
+            while said := os.read(descriptor, 4_096):
+                self.complaints += said[: _STDERR_KEPT - len(self.complaints)]
+
+
+_ATTENDANT: type[Polling] | type[Threads] = Threads if sys.platform == "win32" else Polling
+
+
+def _widen(pipe: int) -> None:
     """Let a program say more before it has to wait for its reader."""
     if sys.platform != "linux":
         return
@@ -184,41 +273,6 @@ def _widen(pipe: IO[bytes]) -> None:
     with suppress(OSError):
         # A user may hold only so much in pipes; the usual size does too.
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, BLOCK)
-
-
-class _Watch:
-    """Ends programs whose time is up: one thread for all of them, started with the first."""
-
-    def __init__(self) -> None:
-        self._change = threading.Condition()
-        self._deadlines: dict[Running, float] = {}
-        self._is_started = False
-
-    def add(self, running: Running, seconds: float) -> None:
-        with self._change:
-            self._deadlines[running] = time.monotonic() + seconds
-            if not self._is_started:
-                self._is_started = True
-                threading.Thread(target=self._run, name="haversack-watch", daemon=True).start()
-            self._change.notify()
-
-    def remove(self, running: Running) -> None:
-        with self._change:
-            self._deadlines.pop(running, None)
-
-    def _run(self) -> None:
-        while True:
-            with self._change:
-                now = time.monotonic()
-                due = [running for running, deadline in self._deadlines.items() if deadline <= now]
-                for running in due:
-                    del self._deadlines[running]
-                    running.expire()
-                nearest = min(self._deadlines.values(), default=None)
-                self._change.wait(None if nearest is None else nearest - now)
-
-
-_WATCH = _Watch()
 
 
 def wholes(blocks: Iterator[bytes], separator: bytes = b"\0") -> Iterator[bytes]:

@@ -216,7 +216,7 @@ class _Search:
 
     def _apart(self, plan: Plan, engine: str, stdin: IO[bytes], collector: Collector) -> None:
         with self._start(command_for(plan, engine), stdin) as running:
-            read_found(running.stdout, collector.keep)
+            read_found(running.blocks(), collector.keep)
             ended = running.ended()
         if ended.code != 0:
             reason = ended.errors.splitlines()[-1] if ended.errors else f"exit code {ended.code}"
