@@ -37,7 +37,7 @@ def test_the_newest_commits_come_first_with_the_true_total(told: GitRepository) 
         ({"path": "sub"}, 10),
         ({"path": "odd.txt"}, 10),
         ({"since": "2026-01-16"}, 5),
-        ({"until": "2026-01-05T13:00:00"}, 5),
+        ({"until": "2026-01-05T13:00:00+02:00"}, 5),
         ({"until": "2026-01-05"}, 5),
         ({"since": "2026-1-16", "until": "2026-01-16"}, 1),
         ({"since": "2026-01-06 00:00", "until": "2026-01-10 23:00"}, 5),

@@ -1,6 +1,8 @@
 import os
 import socket
+from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -226,3 +228,64 @@ def test_a_long_listing_is_not_held_as_objects(repository: GitRepository) -> Non
     listing = project_files(repository.workspace)
     assert listing.files.total == 3_000
     assert len(listing.files.data) < 3_000 * 20
+
+
+@pytest.mark.parametrize("block", [50, 1 << 18])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_listing_is_what_a_walk_of_the_folder_finds(
+    seed: int, block: int, repository: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("haversack.workspace.programs.BLOCK", block)
+    chance = Random(seed)
+    repository.write(".gitignore", "*.log\nskip/\n")
+    folders = ["", "a/", "a/b/", "a.b/", "a-/", "ab/", "b/c/d/", "skip/", "Ä/", "a/skip/"]
+    endings = [".py", ".PY", ".md", "", ".log", ".tar.gz", "."]
+    names = [
+        f"{folder}{chance.choice('xyzÖ')}{number}{chance.choice(endings)}" for folder in folders for number in "1234567"
+    ]
+    tracked = {name for name in names if chance.random() < 0.7}
+    for name in tracked:
+        repository.write(name, "x" * chance.randrange(5))
+    repository.commit()
+    for name in chance.sample(sorted(tracked), 8):
+        os.remove(repository.path / name)
+    for name in names:
+        if name not in tracked:
+            repository.write(name, "x" * chance.randrange(5))
+    there = [name for name in names if (repository.path / name).exists()]
+    ignored = {name for name in there if name not in tracked and (name.endswith(".log") or "skip/" in name)}
+    expected = sorted(set(there) - ignored)
+    listing = project_files(repository.workspace)
+    assert paths(listing) == expected
+    counted = Counter(name[: name.find("/") + 1] for name in expected if "/" in name)
+    assert dict(listing.folders) == counted
+    types = Counter(os.path.splitext(name)[1].lower() for name in expected if not name.endswith("."))
+    types += Counter("." for name in expected if name.endswith("."))
+    assert dict(listing.types) == types
+    by_size = project_files(repository.workspace, sort="size")
+    sizes = {name: os.path.getsize(repository.path / name) for name in expected}
+    assert paths(by_size) == sorted(expected, key=lambda name: (-sizes[name], name))
+    assert by_size.total_size == sum(sizes.values())
+    assert (dict(by_size.types), dict(by_size.folders)) == (types, counted)
+
+
+@pytest.mark.parametrize("block", [30, 1 << 18])
+@pytest.mark.parametrize("sort", ["path", "size"])
+def test_a_file_in_conflict_is_listed_once(
+    sort: Any, block: int, repository: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("haversack.workspace.programs.BLOCK", block)
+    for name in ("a.txt", "b.txt", "c.txt"):
+        repository.write(name, "base\n")
+    repository.commit()
+    repository.git("checkout", "--quiet", "-b", "side")
+    repository.write("b.txt", "side\n")
+    repository.commit()
+    repository.git("checkout", "--quiet", "-")
+    repository.write("b.txt", "main\n")
+    repository.commit()
+    repository.git("merge", "side", check=False)
+    assert "b.txt" in repository.git("ls-files", "--unmerged")
+    found = project_files(repository.workspace, sort=sort)
+    assert sorted(paths(found)) == ["a.txt", "b.txt", "c.txt"]
+    assert found.files.total == 3

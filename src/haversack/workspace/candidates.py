@@ -2,10 +2,10 @@
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 
 from haversack.errors import ToolFailed
@@ -25,14 +25,14 @@ class Candidates:
     """The files at or below a place, ignored ones left out, in order of path, some at a time.
 
     Once all are given, it knows what was skipped: build folders, and `nested` repositories. `notes` say what the
-    reader should know. With `are_there=False` tracked files that have been deleted are among them, which takes less
-    time: for a caller that looks at each itself.
+    reader should know. `at_once` is for a caller that looks at each and puts them in order itself: it gets what is
+    tracked before what is not, and what has been deleted too, as soon as git has named it.
     """
 
-    def __init__(self, workspace: Workspace, place: Place, *, are_there: bool = True) -> None:
+    def __init__(self, workspace: Workspace, place: Place, *, at_once: bool = False) -> None:
         self._workspace = workspace
         self._place = place
-        self._are_there = are_there
+        self._at_once = at_once
         self._repository = find_repository(workspace, place)
         self.in_git = self._repository is not None
         self.skipped: list[str] = []
@@ -74,15 +74,19 @@ class Candidates:
         with ExitStack() as stack:
             tracked = stack.enter_context(repository.start("ls-files", "-z", "-s", "-t", "--", path))
             untracked = stack.enter_context(repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path))
-            # Git names what is untracked when it has walked all folders; until then the tracked are looked for.
-            presence = _Presence(os.fsencode(top)).among if self._are_there else dict.fromkeys
-            named = [b"\0".join(there) for names in _tracked(tracked.blocks()) if (there := presence(names))]
-            others = list(records(untracked.blocks()))
+            texts: Iterator[bytes]
+            if self._at_once:
+                texts = chain(map(b"\0".join, _unique(_tracked(tracked.blocks()))), _joined(untracked))
+            else:
+                # Git names what is untracked when it has walked all folders; until then the tracked are looked for.
+                presence = _Presence(os.fsencode(top))
+                there = [b"\0".join(names) for names in map(presence.among, _tracked(tracked.blocks())) if names]
+                texts = _merged(there, list(records(untracked.blocks())))
+            for text in texts:
+                if names := self._named(top, text, to_shown):
+                    yield names
             for running in (tracked, untracked):
                 _check(repository, running)
-        for text in _merged(named, others):
-            if names := self._named(top, text, to_shown):
-                yield names
 
     def _named(self, top: str, text: bytes, to_shown: Callable[[bytes], str | None]) -> Names | None:
         if b"/\0" in text or text.endswith(b"/"):
@@ -118,17 +122,35 @@ def _tracked(blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
         yield names
 
 
+def _unique(batches: Iterator[list[bytes]]) -> Iterator[Iterable[bytes]]:
+    """Names in order, each once: a file in conflict is in the index once for each side."""
+    previous = b""
+    for names in batches:
+        kept = dict.fromkeys(names)
+        kept.pop(previous, None)
+        previous = names[-1]
+        yield kept
+
+
+def _joined(listing: Running) -> Iterator[bytes]:
+    return (names.removesuffix(b"\0") for names in wholes(listing.blocks()))
+
+
 class _Presence:
     """Tells whether what is tracked is still there: a folder is read at once, which is far less than a look at each."""
 
     def __init__(self, top: bytes) -> None:
         self._top = top
         self._held = lru_cache(maxsize=64)(self._names_in)
+        self._previous = b""
 
     def among(self, names: list[bytes]) -> list[bytes]:
         """Those of the names, which come in order, that are there, each once: a conflict has it several times."""
         there: list[bytes] = []
         at = 0
+        while at < len(names) and names[at] == self._previous:
+            at += 1
+        self._previous = names[-1]
         while at < len(names):
             folder = names[at][: names[at].rfind(b"/") + 1]
             held = self._held(folder)
@@ -139,11 +161,11 @@ class _Presence:
                 there += names[at:end]
                 at = end
                 continue
-            known = frozenset(held)
             while at < len(names) and names[at].startswith(folder) and b"/" not in names[at][len(folder) : -1]:
                 name = names[at]
+                begin = bisect_left(held, name, begin)
                 # A file system may spell a name otherwise than git does, and a submodule ends in a slash.
-                if (name in known or os.path.lexists(self._top + name)) and there[-1:] != [name]:
+                if (held[begin : begin + 1] == [name] or os.path.lexists(self._top + name)) and there[-1:] != [name]:
                     there.append(name)
                 at += 1
         return there
@@ -156,18 +178,14 @@ class _Presence:
 
 
 def _merged(texts: list[bytes], others: list[bytes]) -> Iterator[bytes]:
-    """NUL-separated names in order, some at a time, and others among them, each name once."""
+    """NUL-separated names in order, some at a time, and others among them."""
     at = 0
-    previous = b""
     for text in texts:
-        last = text[text.rfind(b"\0") + 1 :]
-        until = bisect_left(others, last, at)
-        if until > at or text.startswith(previous + b"\0"):
-            names = sorted({*text.split(b"\0"), *others[at:until]} - {previous})
-            text = b"\0".join(names)
-        at, previous = until, last
-        if text:
-            yield text
+        until = bisect_left(others, text[text.rfind(b"\0") + 1 :], at)
+        if until > at:
+            text = b"\0".join(sorted([*text.split(b"\0"), *others[at:until]]))
+        at = until
+        yield text
     for start in range(at, len(others), _BATCH):
         yield b"\0".join(others[start : start + _BATCH])
 

@@ -9,7 +9,7 @@ import stat
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
 from operator import attrgetter
@@ -84,7 +84,7 @@ def project_files(
         include_hidden=include_hidden,
         allow_secrets=workspace.allow_secrets,
     )
-    candidates = Candidates(workspace, place, are_there=sort == "path")
+    candidates = Candidates(workspace, place, at_once=sort != "path")
     tally = _Tally(place.relative)
     taken = (selection.taken(names) for names in candidates)
     writer = SnapshotWriter("files")
@@ -199,8 +199,14 @@ class _Looked:
     def __init__(self, workspace: Workspace, batches: Iterator[Names], tally: _Tally) -> None:
         self._names = bytearray()
         self._ends, self.sizes, self._times, self._links = array("q", [0]), array("q"), array("q"), bytearray()
+        self._is_sorted = True
+        last = ""
         for names in batches:
             paths, facts = _looked_at(names)
+            if not paths:
+                continue
+            self._is_sorted = self._is_sorted and last < paths[0] and names.raw is names.shown
+            last = paths[-1]
             tally.add(paths, is_sorted=names.raw is names.shown)
             encoded = [path.encode() for path in paths]
             self._ends.extend(islice(accumulate(map(len, encoded), initial=len(self._names)), 1, None))
@@ -213,8 +219,11 @@ class _Looked:
         """Write the files down by size or time, largest first, ties by path."""
         keys = self.sizes if order == "size" else self._times
         names = bytes(self._names)
-        # The sort is stable and the files arrived by path, so ties keep that order.
-        numbers = iter(sorted(range(len(keys)), key=keys.__getitem__, reverse=True))
+        by_path: Sequence[int] = range(len(keys))
+        if not self._is_sorted:
+            by_path = sorted(by_path, key=lambda at: names[self._ends[at] : self._ends[at + 1]])
+        # The sort is stable, so ties keep the order of their paths.
+        numbers = iter(sorted(by_path, key=keys.__getitem__, reverse=True))
         while batch := list(islice(numbers, _BATCH)):
             paths = b"\0".join([names[self._ends[at] : self._ends[at + 1]] for at in batch])
             columns = [map(str, map(column.__getitem__, batch)) for column in (self.sizes, self._times, self._links)]
@@ -226,7 +235,7 @@ def _looked_at(names: Names) -> tuple[list[str], list[os.stat_result]]:
     """Those of some files that are there as files, with what a look at them shows."""
     try:
         facts = list(map(os.lstat, [names.folder + raw for raw in names.raw]))
-        if {stat.S_IFMT(each.st_mode) for each in facts} == {stat.S_IFREG}:
+        if all(stat.S_ISREG(mode) for mode in set(map(attrgetter("st_mode"), facts))):
             return names.shown, facts
     except OSError:
         pass  # one of them is gone; which, only a look at each can tell

@@ -148,7 +148,7 @@ class _Search:
             if self.selection.takes(self._place.relative):
                 yield self._place.absolute, self._place.relative
             return
-        candidates = Candidates(self._workspace, self._place, are_there=False)
+        candidates = Candidates(self._workspace, self._place, at_once=True)
         for names in candidates:
             taken = self.selection.taken(names)
             yield from ((taken.folder + raw, path) for raw, path in zip(taken.raw, taken.shown, strict=True))

@@ -1,5 +1,7 @@
 """Which files look like secrets, by their names."""
 
+from bisect import insort
+
 from haversack.patterns import pattern
 from haversack.values import record
 
@@ -72,8 +74,9 @@ class WithheldCount:
 
     def add(self, path: str) -> None:
         self._count += 1
-        if len(self._names) < NAMED:
-            self._names.append(path)
+        # They may come in any order, and the first of them are named.
+        insort(self._names, path)
+        del self._names[NAMED:]
 
     def total(self) -> Withheld:
         return Withheld(self._count, tuple(self._names))
