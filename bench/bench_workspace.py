@@ -194,7 +194,7 @@ def peak_memory() -> int:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--files", type=int, nargs="+", default=[10_000, 100_000], help="files of each repository")
-    parser.add_argument("--rounds", type=int, default=5, help="timed rounds of each question (default 5)")
+    parser.add_argument("--rounds", type=int, default=9, help="timed rounds of each question (default 9)")
     parser.add_argument("--quick", action="store_true", help="a small repository, to see that everything runs")
     parser.add_argument("--measure", nargs=2, metavar=("FOLDER", "QUESTION"), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)

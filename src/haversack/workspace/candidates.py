@@ -11,14 +11,12 @@ from operator import itemgetter
 from haversack.errors import ToolFailed
 from haversack.workspace.git import Repository, failure, find_repository
 from haversack.workspace.programs import Running, records, wholes
-from haversack.workspace.root import Place, Workspace, shown
+from haversack.workspace.root import PLAIN, Place, Workspace, shown
 from haversack.workspace.selecting import Names
 from haversack.workspace.walking import Walk
 
 _BATCH = 1_024
 _SUBMODULE = b"\0H 160000 "
-_PLAIN = bytes([0, *range(32, 127)])
-"""Bytes of names that are shown as they are, and the NUL between them."""
 
 
 class Candidates:
@@ -95,7 +93,7 @@ class Candidates:
             text = b"\0".join(raw for raw in listed if not raw.endswith(b"/"))
         if not text:
             return None
-        if self._workspace.root + os.sep == top and not text.translate(None, _PLAIN):
+        if self._workspace.root + os.sep == top and not text.translate(None, PLAIN):
             # Nearly every name is shown as it is: all of them can be taken as they stand.
             raw_names = text.decode("ascii").split("\0")
             return Names(top, raw_names, raw_names)

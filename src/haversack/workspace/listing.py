@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
-from operator import attrgetter
+from operator import itemgetter
 from typing import Literal
 
 from haversack.values import record
@@ -91,7 +91,8 @@ def project_files(
     total_size = None
     if sort == "path":
         for names in taken:
-            tally.add(names.shown, is_sorted=names.raw is names.shown)
+            # Names come in order, and plain ones are shown in that order.
+            tally.add(names.shown, is_sorted=names.are_plain)
             _write_names(writer, workspace, names)
     else:
         looked = _Looked(workspace, taken, tally)
@@ -123,10 +124,10 @@ def rows_in(told: str) -> list[Row]:
     paths, *columns = told.split("\n")
     if not columns:
         return [(path,) for path in paths.split("\0")]
-    sizes, times, links = (map(int, column.split(" ")) for column in columns)
+    sizes, times, links = ([int(each) for each in column.split()] for column in columns)
     return [
-        (path, "", size, modified, bool(is_link))
-        for path, size, modified, is_link in zip(paths.split("\0"), sizes, times, links, strict=True)
+        (path, "", size, modified, number in links)
+        for number, (path, size, modified) in enumerate(zip(paths.split("\0"), sizes, times, strict=True))
     ]
 
 
@@ -155,7 +156,7 @@ def _look(absolute: str) -> os.stat_result | None:
 
 
 def _write_names(writer: SnapshotWriter, workspace: Workspace, names: Names) -> None:
-    if names.raw is names.shown:
+    if names.are_plain:
         if names.shown:
             writer.add_parts([bundle("\0".join(names.shown).encode())], [len(names.shown)])
         return
@@ -205,15 +206,15 @@ class _Looked:
             paths, facts = _looked_at(names)
             if not paths:
                 continue
-            self._is_sorted = self._is_sorted and last < paths[0] and names.raw is names.shown
+            self._is_sorted = self._is_sorted and last < paths[0] and names.are_plain
             last = paths[-1]
-            tally.add(paths, is_sorted=names.raw is names.shown)
+            tally.add(paths, is_sorted=names.are_plain)
             encoded = [path.encode() for path in paths]
             self._ends.extend(islice(accumulate(map(len, encoded), initial=len(self._names)), 1, None))
             self._names += b"".join(encoded)
-            self.sizes.extend(map(attrgetter("st_size"), facts))
-            self._times.extend(map(int, map(attrgetter("st_mtime"), facts)))
-            self._links += bytes(map(stat.S_ISLNK, map(attrgetter("st_mode"), facts)))
+            self.sizes.extend(map(itemgetter(stat.ST_SIZE), facts))
+            self._times.extend(map(itemgetter(stat.ST_MTIME), facts))
+            self._links += bytes(map(stat.S_ISLNK, map(itemgetter(stat.ST_MODE), facts)))
 
     def write(self, writer: SnapshotWriter, order: Order) -> None:
         """Write the files down by size or time, largest first, ties by path."""
@@ -226,8 +227,9 @@ class _Looked:
         numbers = iter(sorted(by_path, key=keys.__getitem__, reverse=True))
         while batch := list(islice(numbers, _BATCH)):
             paths = b"\0".join([names[self._ends[at] : self._ends[at + 1]] for at in batch])
-            columns = [map(str, map(column.__getitem__, batch)) for column in (self.sizes, self._times, self._links)]
-            told = b"\n".join([paths, *(" ".join(column).encode() for column in columns)])
+            columns = [" ".join(map(str, map(column.__getitem__, batch))) for column in (self.sizes, self._times)]
+            links = " ".join([str(number) for number, at in enumerate(batch) if self._links[at]])
+            told = b"\n".join([paths, "\n".join([*columns, links]).encode()])
             writer.add_parts([bundle(told)], [len(batch)])
 
 
@@ -235,7 +237,7 @@ def _looked_at(names: Names) -> tuple[list[str], list[os.stat_result]]:
     """Those of some files that are there as files, with what a look at them shows."""
     try:
         facts = list(map(os.lstat, [names.folder + raw for raw in names.raw]))
-        if all(stat.S_ISREG(mode) for mode in set(map(attrgetter("st_mode"), facts))):
+        if all(stat.S_ISREG(mode) for mode in set(map(itemgetter(stat.ST_MODE), facts))):
             return names.shown, facts
     except OSError:
         pass  # one of them is gone; which, only a look at each can tell

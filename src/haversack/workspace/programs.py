@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 BLOCK = 1 << 18
+_PIPE = 1 << 20
+"""Bytes a program may say before it has to wait for its reader, where that can be set."""
 _STDERR_KEPT = 8_192
 _KEPT_VARIABLES = (
     "PATH", "HOME", "TZ", "TMPDIR", "XDG_CONFIG_HOME",
@@ -265,14 +267,13 @@ _ATTENDANT: type[Polling] | type[Threads] = Threads if sys.platform == "win32" e
 
 
 def _widen(pipe: int) -> None:
-    """Let a program say more before it has to wait for its reader."""
     if sys.platform != "linux":
         return
     import fcntl
 
     with suppress(OSError):
         # A user may hold only so much in pipes; the usual size does too.
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, BLOCK)
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def wholes(blocks: Iterator[bytes], separator: bytes = b"\0") -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from typing import IO, Protocol
 from haversack.workspace.collecting import FileLines, Keep, keeper
 from haversack.workspace.matching import Plan, texts_of
 from haversack.workspace.patterns import Proof
-from haversack.workspace.root import is_work_tree, shown
+from haversack.workspace.root import PLAIN, is_work_tree, shown
 from haversack.workspace.selecting import Names
 from haversack.workspace.text import LINE_CAP, OPENED, SNIFFED, decode_line, sniff
 
@@ -83,7 +83,8 @@ class _Proposals:
         if self._long:
             self._long.add(self._carried.removesuffix(b"\n"))
             self._long.end()
-        elif self._carried:
+        elif b"\0" in self._carried:
+            # Without a NUL it is a name cut short, by a program that was stopped.
             name, said = self._carried.removesuffix(b"\n").split(b"\0", 1)
             self._take([name], [said])
 
@@ -116,8 +117,10 @@ class _Proposals:
         return carried[end + 1 :]
 
     def _named(self, names: list[bytes]) -> Names:
-        joined = b"\0".join(names).decode("utf-8", "surrogateescape")
-        raw = [name.removeprefix("./") for name in joined.split("\0")]
+        # Ripgrep was told to look into `./`, and all its names begin with that.
+        raw = b"\0".join(names).decode("utf-8", "surrogateescape").removeprefix("./").split("\0./")
+        if not self._plan.prefix and not b"".join(names).translate(None, PLAIN):
+            return Names(self._folder, raw, raw)
         return Names(self._folder, raw, [self._plan.prefix + shown(name) for name in raw])
 
     def _wanted(self, names: list[bytes]) -> Names:

@@ -12,6 +12,8 @@ from haversack.workspace.secrecy import looks_secret
 
 # Control characters would break a reply's lines; undecodable bytes (as lone surrogates) could not be sent at all.
 _UNSHOWABLE = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+PLAIN = bytes([0, *range(32, 127)])
+"""Bytes of names that are shown as they are, and the NUL that stands between names."""
 _SHOWN_BYTE = pattern(r"\\x([0-9a-f]{2})")
 _ENGINES = ("auto", "rg", "python")
 

@@ -16,6 +16,11 @@ class Names:
     raw: list[str]
     shown: list[str]
 
+    @property
+    def are_plain(self) -> bool:
+        """Whether they are shown as they are, as nearly all names."""
+        return self.raw is self.shown
+
 
 class Selection:
     """Takes or leaves paths, and counts what it left and why.
@@ -74,7 +79,7 @@ class Selection:
             refused = {path for path in names.shown if not self.takes(path)}
         if not refused:
             return names
-        if names.raw is names.shown:
+        if names.are_plain:
             kept = [path for path in names.shown if path not in refused]
             return Names(names.folder, kept, kept)
         pairs = [pair for pair in zip(names.raw, names.shown, strict=True) if pair[1] not in refused]

@@ -91,7 +91,7 @@ def _little_endian(column: "array[int]", order: Sequence[int] | None) -> bytes:
 
 
 def encode(records: Sequence[Record]) -> bytes:
-    """Records as bytes that can be joined with commas to other records."""
+    """A part that holds records as rows of JSON."""
     return json.dumps(records, separators=(",", ":"))[1:-1].encode()
 
 
