@@ -1,3 +1,4 @@
+import threading
 from random import Random
 
 import pytest
@@ -52,6 +53,51 @@ def test_parts_that_came_in_any_order_are_read_in_the_one_they_are_given(
 def pairs_in(told: str) -> list[tuple[str, int]]:
     told_apart = told.split("\0")
     return [(name, int(value)) for name, value in zip(told_apart[::2], told_apart[1::2], strict=True)]
+
+
+def compressing() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name == "haversack-compress"]
+
+
+def test_a_long_result_is_compressed_beside_and_read_as_a_short_one() -> None:
+    rows = [(f"{number} " + "x" * 1_000, number) for number in range(2_000)]
+    writers = []
+    for batch in (7, 400):
+        writers.append(SnapshotWriter("pairs"))
+        for at in range(0, len(rows), batch):
+            writers[-1].extend(rows[at : at + batch])
+    assert len(compressing()) == 2
+    snapshots = [Snapshot(writer.finish(), pair) for writer in writers]
+    assert not compressing()
+    for snapshot in snapshots:
+        assert list(snapshot.items()) == rows
+        assert list(snapshot.items(1_990)) == rows[1_990:]
+
+
+def test_a_long_result_that_is_given_up_leaves_no_thread_behind() -> None:
+    writer = SnapshotWriter("pairs")
+    for number in range(2_000):
+        writer.extend([("x" * 1_000, number)])
+    (started,) = compressing()
+    del writer
+    started.join(10)
+    assert not started.is_alive()
+
+
+def test_a_chunk_that_could_not_be_compressed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = SnapshotWriter("pairs")
+    for _ in range(20):
+        writer.extend([("x" * 100_000, 1)])
+    monkeypatch.setattr("haversack.workspace.snapshots.zlib.compress", fail)
+    for _ in range(20):
+        writer.extend([("x" * 100_000, 1)])
+    monkeypatch.undo()
+    with pytest.raises(MemoryError, match="could not be compressed"):
+        writer.finish()
+
+
+def fail(*_: object) -> bytes:
+    raise MemoryError
 
 
 def test_a_snapshot_that_is_damaged_or_of_an_unknown_kind_is_an_error() -> None:

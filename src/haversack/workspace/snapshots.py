@@ -6,13 +6,19 @@ import struct
 import zlib
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate, islice, repeat
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from haversack.digests import blake2b
 from haversack.errors import DamagedFile
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
+    from threading import Semaphore, Thread
 
 Item = TypeVar("Item")
 Record = Sequence[Any]
@@ -21,6 +27,8 @@ Record = Sequence[Any]
 _MAGIC = b"HVS2"
 _BUNDLED = b"\0"
 _CHUNK = 65_536
+_ALONE, _WAITING = 4, 8
+"""Chunks that are compressed without a thread's help, and those that may wait for it."""
 _DIGEST = 16
 _HELD = 16
 """Chunks that stay unpacked while items are read: parts that were put in order lie in several."""
@@ -41,6 +49,8 @@ class SnapshotWriter:
         self._written = io.BytesIO()
         self._written.write(_MAGIC)
         self._offsets = [self.size]
+        self._chunks = 0
+        self._compressor = _Compressor()
         # For each part, in the order they came: its chunk, its place in the chunk, its bytes, its records.
         self._index = tuple(array("I") for _ in range(4))
         self._digests = None if in_order else bytearray()
@@ -53,7 +63,7 @@ class SnapshotWriter:
     def add_parts(self, parts: Sequence[bytes], counts: Sequence[int]) -> None:
         """Add records that `encode` or `bundle` has already written down, so many of them in each part."""
         *starts, self._pending_size = accumulate(map(len, parts), initial=self._pending_size)
-        columns = (repeat(len(self._offsets) - 1, len(parts)), starts, map(len, parts), counts)
+        columns = (repeat(self._chunks, len(parts)), starts, map(len, parts), counts)
         for column, values in zip(self._index, columns, strict=True):
             column.extend(values)
         self._pending += parts
@@ -66,6 +76,10 @@ class SnapshotWriter:
     def finish(self, order: Sequence[int] | None = None) -> bytes:
         """The snapshot; with `order`, the numbers of its parts in the order in which they are to be read."""
         self._flush()
+        self._compressor.finish()
+        self._write_done()
+        if len(self._offsets) <= self._chunks:
+            raise MemoryError("a result could not be compressed")
         identity = ""
         if order is not None and self._digests is not None:
             ordered = blake2b()
@@ -80,9 +94,67 @@ class SnapshotWriter:
     def _flush(self) -> None:
         if not self._pending:
             return
-        self.size += self._written.write(zlib.compress(b"".join(self._pending), 1))
-        self._offsets.append(self.size)
+        self._compressor.add(b"".join(self._pending))
+        self._chunks += 1
         self._pending, self._pending_size = [], 0
+        self._write_done()
+
+    def _write_done(self) -> None:
+        while self._compressor.done:
+            self.size += self._written.write(self._compressor.done.popleft())
+            self._offsets.append(self.size)
+
+
+class _Compressor:
+    """Compresses chunks one after another, from the fifth on by a thread of its own.
+
+    That needs nothing of the interpreter, so a long result is compressed while more of it is read.
+    """
+
+    def __init__(self) -> None:
+        self.done: deque[bytes] = deque()
+        self._added = 0
+        self._thread: Thread | None = None
+
+    def add(self, chunk: bytes) -> None:
+        """Take a chunk; it will come out of `done` in its turn."""
+        self._added += 1
+        if self._added <= _ALONE:
+            self.done.append(zlib.compress(chunk, 1))
+            return
+        if self._thread is None:
+            self._begin()
+        self._room.acquire()
+        self._given.put(chunk)
+
+    def _begin(self) -> None:
+        from queue import SimpleQueue  # few results are so long
+        from threading import Semaphore, Thread
+
+        self._given: SimpleQueue[bytes | None] = SimpleQueue()
+        self._room = Semaphore(_WAITING)
+        given = (self._given, self.done, self._room)
+        self._thread = Thread(target=_compress, args=given, name="haversack-compress", daemon=True)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Wait until all is done."""
+        if self._thread is not None:
+            self._given.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def __del__(self) -> None:
+        # A result that is given up leaves no thread behind.
+        if self._thread is not None:
+            self._given.put(None)
+
+
+def _compress(given: "SimpleQueue[bytes | None]", done: deque[bytes], room: "Semaphore") -> None:
+    while (chunk := given.get()) is not None:
+        with suppress(MemoryError):  # the writer will miss the chunk
+            done.append(zlib.compress(chunk, 1))
+        room.release()
 
 
 def _little_endian(column: "array[int]", order: Sequence[int] | None) -> bytes:
