@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from haversack.cli import main
-from haversack.cli.fitcheck import has_open_fence, is_reading, items_in, key_in
+from haversack.cli.fitcheck import has_open_fence, is_reading, items_in, key_in, tells_all
 
 CARELESS = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "careless_server.py")]
 
@@ -65,3 +65,12 @@ def test_keys_items_and_fences_are_read_from_replies() -> None:
     assert items_in('#12 [x] a\n  see #13\n{"id":7,"title":"t"}') == {"12", "7"}
     assert has_open_fence("```py\nx")
     assert not has_open_fence("```py\nx\n```\n``` not a `fence` ```")
+
+
+def test_items_shown_in_less_detail_are_not_taken_for_left_out() -> None:
+    whole = "#1 a title\nits long text\n#2 another\nits long text"
+    assert tells_all("#1 a title\n#2 another\n2 of 2 notes shown", whole)
+    assert not tells_all("#1 a title\n2 of 2 notes shown", whole)
+    assert not tells_all("#1 a title\n#2 another", whole)
+    assert not tells_all("#1 a title\n#2 another\n2 of 3 notes shown", whole)
+    assert not tells_all("half of a text, 1 of 1", "a whole text without items")

@@ -28,8 +28,13 @@ _CHANGES = pattern(
 )
 _KEY = pattern(r'\bmore\(\\?"([\w-]{2,40})\\?"\)|"more":\s*\{"key":\s*"([\w-]{2,40})"')
 _TOTALS = pattern(r'\d[\d,]* of \d[\d,]*|"total[a-z_]*":\s*\d')
+_SHOWN = pattern(r"(\d[\d,]*) of (\d[\d,]*)")
 _FENCE = pattern(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})", 8)  # re.MULTILINE
 _ITEM = pattern(r'^#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)
+
+
+class _TooManyPages(Exception):
+    """A rest that goes on for longer than anyone would follow it."""
 
 
 class Record:
@@ -119,8 +124,8 @@ class Check:
         example = f"{record.name}({shown(asked)})"
         self._examine_text(record, reply, example, budget)
         key = key_in(reply.text)
-        is_cut = bool(key) or self._cost(reply.text) + 40 < self._cost(whole.text)
-        if not is_cut:
+        is_shorter = self._cost(reply.text) + 40 < self._cost(whole.text) and not tells_all(reply.text, whole.text)
+        if not key and not is_shorter:
             return
         if not _TOTALS.search(reply.text):
             record.blame("no totals", example)
@@ -128,8 +133,11 @@ class Check:
             record.blame("out of reach", example)
             return
         seen = items_in(reply.text)
-        for page in self._pages(record, key, budget, example):
-            seen |= items_in(page.text)
+        try:
+            for page in self._pages(record, key, budget, example):
+                seen |= items_in(page.text)
+        except _TooManyPages:
+            return  # every one led further, so it is long and not out of reach
         if missing := items_in(whole.text) - seen:
             record.blame("lost items", f"{example}: {sorted(missing)[:5]}")
 
@@ -141,9 +149,11 @@ class Check:
         while key:
             followed.add(key)
             page = self._call(record, "more", {"key": key, **({parameter: budget} if parameter else {})})
-            if page is None or len(followed) > PAGES:
+            if page is None:
                 record.blame("out of reach", f"{example}: more({key!r})")
                 return
+            if len(followed) > PAGES:
+                raise _TooManyPages
             record.pages += 1
             self._examine_text(record, page, f"{example}: more({key!r})", budget)
             yield page
@@ -187,6 +197,13 @@ def key_in(text: str) -> str:
     """The key of what a reply left out; only the end of a reply is trusted to be the server's own words."""
     found = _KEY.findall(text[-600:])
     return next((part for part in found[-1] if part), "") if found else ""
+
+
+def tells_all(reply: str, whole: str) -> bool:
+    """Whether a reply says that it shows all items and does: some of them may be shown in less detail."""
+    listed = items_in(whole)
+    counts = [found.groups() for found in _SHOWN.finditer(reply)]
+    return bool(listed) and listed <= items_in(reply) and any(shown == total for shown, total in counts)
 
 
 def items_in(text: str) -> set[str]:
