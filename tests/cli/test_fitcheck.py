@@ -72,5 +72,5 @@ def test_items_shown_in_less_detail_are_not_taken_for_left_out() -> None:
     assert tells_all("#1 a title\n#2 another\n2 of 2 notes shown", whole)
     assert not tells_all("#1 a title\n2 of 2 notes shown", whole)
     assert not tells_all("#1 a title\n#2 another", whole)
-    assert not tells_all("#1 a title\n#2 another\n2 of 3 notes shown", whole)
+    assert not tells_all("#1 a title\n#2 another, 1 of 1\n2 of 3 notes shown", whole)
     assert not tells_all("half of a text, 1 of 1", "a whole text without items")

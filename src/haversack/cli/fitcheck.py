@@ -33,10 +33,6 @@ _FENCE = pattern(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})", 8)  # re.MULTILINE
 _ITEM = pattern(r'^#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)
 
 
-class _TooManyPages(Exception):
-    """A rest that goes on for longer than anyone would follow it."""
-
-
 class Record:
     """What was seen of one tool."""
 
@@ -133,15 +129,14 @@ class Check:
             record.blame("out of reach", example)
             return
         seen = items_in(reply.text)
-        try:
-            for page in self._pages(record, key, budget, example):
-                seen |= items_in(page.text)
-        except _TooManyPages:
-            return  # every one led further, so it is long and not out of reach
+        # A long rest may take a page for each item, but no more.
+        most = max(PAGES, shown_of(reply.text)[1])
+        for page in self._pages(record, key, budget, example, most):
+            seen |= items_in(page.text)
         if missing := items_in(whole.text) - seen:
             record.blame("lost items", f"{example}: {sorted(missing)[:5]}")
 
-    def _pages(self, record: Record, key: str, budget: int, example: str) -> Iterator[Answer]:
+    def _pages(self, record: Record, key: str, budget: int, example: str, most: int) -> Iterator[Answer]:
         """The rest of a reply, page by page, to its end."""
         assert self.pager is not None
         parameter = budget_parameter(self.pager)
@@ -149,11 +144,9 @@ class Check:
         while key:
             followed.add(key)
             page = self._call(record, "more", {"key": key, **({parameter: budget} if parameter else {})})
-            if page is None:
+            if page is None or len(followed) > most:
                 record.blame("out of reach", f"{example}: more({key!r})")
                 return
-            if len(followed) > PAGES:
-                raise _TooManyPages
             record.pages += 1
             self._examine_text(record, page, f"{example}: more({key!r})", budget)
             yield page
@@ -202,8 +195,15 @@ def key_in(text: str) -> str:
 def tells_all(reply: str, whole: str) -> bool:
     """Whether a reply says that it shows all items and does: some of them may be shown in less detail."""
     listed = items_in(whole)
-    counts = [found.groups() for found in _SHOWN.finditer(reply)]
-    return bool(listed) and listed <= items_in(reply) and any(shown == total for shown, total in counts)
+    shown, total = shown_of(reply)
+    return bool(listed) and listed <= items_in(reply) and 0 < shown == total
+
+
+def shown_of(reply: str) -> tuple[int, int]:
+    """How many items a reply says it shows, and of how many; what it says last, behind the items, counts."""
+    found = _SHOWN.findall(reply)
+    shown, total = found[-1] if found else ("0", "0")
+    return int(shown.replace(",", "")), int(total.replace(",", ""))
 
 
 def items_in(text: str) -> set[str]:
