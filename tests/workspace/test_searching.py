@@ -446,6 +446,21 @@ def test_what_ripgrep_is_trusted_with_is_what_python_would_say(
     assert answers[0] == answers[1]
 
 
+def test_where_ripgrep_sees_more_than_python_each_line_is_checked(
+    repository: GitRepository, workspace: Workspace
+) -> None:
+    # To ripgrep a return is a character of the line, and the bytes of a letter beyond ASCII may be anything.
+    repository.write("return.txt", "a\r\nb\r\n")
+    repository.write("letter.txt", "é\n-\n")
+    repository.write("western.txt", b"\xe9\n-\n")
+    assert places(search_content(workspace, "[^a]$", is_regex=True, path="return.txt")) == [("return.txt", 2)]
+    for name in ("letter.txt", "western.txt"):
+        assert places(search_content(workspace, r"^\W$", is_regex=True, path=name)) == [(name, 2)]
+    # In Windows-1252 these two bytes are no long s, as they are in UTF-8.
+    repository.write("folded.txt", b"\xc5\xbf \xe9\n\xc5\xbf\n")
+    assert places(search_content(workspace, "s", path="folded.txt")) == [("folded.txt", 2)]
+
+
 @pytest.mark.parametrize("pattern", EXACT_PATTERNS)
 def test_plain_expressions_need_no_check_in_plain_text(pattern: str) -> None:
     compiled = compile_pattern(pattern or "a", is_regex=True, case_sensitive=False)
