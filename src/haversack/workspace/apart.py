@@ -13,7 +13,7 @@ from haversack.errors import HaversackError
 from haversack.values import asdict
 from haversack.workspace.collecting import Keep
 from haversack.workspace.matching import Plan, match_files
-from haversack.workspace.programs import records
+from haversack.workspace.programs import BLOCK, records
 from haversack.workspace.proposals import match_proposals
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     """Run the search that the arguments describe and write down what it finds."""
     engine, described = sys.argv[1:]
     plan = Plan(**json.loads(described))
-    blocks = iter(lambda: os.read(0, 1 << 18), b"")
+    blocks = iter(lambda: os.read(0, BLOCK), b"")
     try:
         if engine == "rg":
             match_proposals(plan, blocks, _write_found)

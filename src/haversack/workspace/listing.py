@@ -95,7 +95,7 @@ def project_files(
             tally.add(names.shown, is_sorted=names.are_plain)
             _write_names(writer, workspace, names)
     else:
-        looked = _Looked(workspace, taken, tally)
+        looked = _Looked(taken, tally)
         looked.write(writer, sort)
         total_size = sum(looked.sizes)
     return FileListing(
@@ -197,7 +197,7 @@ class _Tally:
 class _Looked:
     """All files with what a look at each has shown, held as one text and arrays, not as objects."""
 
-    def __init__(self, workspace: Workspace, batches: Iterator[Names], tally: _Tally) -> None:
+    def __init__(self, batches: Iterator[Names], tally: _Tally) -> None:
         self._names = bytearray()
         self._ends, self.sizes, self._times, self._links = array("q", [0]), array("q"), array("q"), bytearray()
         self._is_sorted = True
