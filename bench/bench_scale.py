@@ -25,12 +25,12 @@ from haversack.config import Config
 from haversack.memory import finding, indexing, recalling, saving
 from haversack.memory.checks import CURRENT_STATUSES
 from haversack.memory.queries import STOP_WORDS
-from haversack.memory.words import index_text
 from haversack.packs import gathering
 from haversack.store import observations, search
 from haversack.store import sessions as session_table
 from haversack.store.observations import NewObservation
 from haversack.store.records import Filters, Session
+from haversack.text.words import index_text
 from haversack.tools.call import call
 from haversack.values import record, replace
 

@@ -3,7 +3,7 @@
 import pytest
 
 from haversack.memory.periods import Period, Span, nearness, periods_in
-from haversack.memory.times import DAY, from_iso
+from haversack.text.times import DAY, from_iso
 
 NOW = from_iso("2026-05-20T15:00:00")  # a Wednesday
 TODAY = NOW // DAY

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from haversack.memory.queries import MOST_TERMS, Mode, Term, match_expression, parse_query
-from haversack.memory.words import index_text, normalise, words_in
+from haversack.text.words import index_text, normalise, words_in
 
 SCHEMA = """
 CREATE VIRTUAL TABLE notes USING fts5(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from haversack.memory.redaction import Redacted, describe, redact, redact_json
+from haversack.text.redaction import Redacted, describe, redact, redact_json
 
 # Secrets are put together here, so that no scanner takes this file for a leak.
 MIXED = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from haversack.memory.stemming import prefix_choices, stem
+from haversack.text.stems import prefix_choices, stem
 
 ENDINGS = (
     "ational tional enci anci izer logi bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.memory.words import fold, index_text, pairs_of, parts_of, spell_names
+from haversack.text.words import fold, index_text, pairs_of, parts_of, spell_names
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from haversack.errors import InvalidArgument
 from haversack.memory.room import Memory
 from haversack.memory.saving import Draft, Saved, save
-from haversack.memory.times import DAY
 from haversack.store import observations, search
 from haversack.store.records import Filters, Observation
+from haversack.text.times import DAY
 from haversack.values import record, replace
 
 CANDIDATES = 500

@@ -12,12 +12,12 @@ from haversack.memory.queries import Mode, Query, Sought, match_expression, pars
 from haversack.memory.ranking import Asked, Hit, Scored
 from haversack.memory.room import Memory
 from haversack.memory.scoring import Postings
-from haversack.memory.times import parse_moment
 from haversack.store import observations, postings, relations, vectors
 from haversack.store import search as index
 from haversack.store.database import Reader
 from haversack.store.postings import Census, Placed
 from haversack.store.records import Filters, Observation
+from haversack.text.times import parse_moment
 from haversack.values import record, replace
 
 RANKED = 1_000

@@ -1,11 +1,11 @@
 """Which words an observation is found under."""
 
 from haversack.memory.room import Memory
-from haversack.memory.words import index_text
 from haversack.patterns import pattern
 from haversack.store import observations, search
 from haversack.store.database import Writer
 from haversack.store.search import IndexEntry, Weights
+from haversack.text.words import index_text
 
 WEIGHTS = Weights(title=2.0, content=1.0, tags=1.5)
 _SPEAKER = pattern(r"\s*([^\W\d_][\w .'-]{0,38}?)\s*:\s")

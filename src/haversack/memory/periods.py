@@ -2,8 +2,8 @@
 
 from time import gmtime
 
-from haversack.memory.times import DAY, civil
 from haversack.patterns import pattern
+from haversack.text.times import DAY, civil
 from haversack.values import record
 
 _MONTHS = (

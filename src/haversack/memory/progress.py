@@ -2,10 +2,10 @@
 
 from haversack.errors import InvalidArgument
 from haversack.memory.projects import project_key
-from haversack.memory.redaction import redact_json
 from haversack.memory.room import Memory
 from haversack.memory.saving import Draft, Saved, save
 from haversack.store import observations
+from haversack.text.redaction import redact_json
 from haversack.values import record
 
 TOPIC = "progress/current"

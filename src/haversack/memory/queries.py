@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from haversack.memory.inflections import forms, stems
-from haversack.memory.stemming import prefix_choices, stem
-from haversack.memory.words import (
+from haversack.patterns import pattern
+from haversack.text.inflections import forms, stems
+from haversack.text.stems import prefix_choices, stem
+from haversack.text.words import (
     UNSPACED_RUN,
     fold,
     is_symbol,
@@ -24,7 +25,6 @@ from haversack.memory.words import (
     symbol_word,
     words_in,
 )
-from haversack.patterns import pattern
 from haversack.values import record, replace
 
 Kind = Literal["word", "phrase", "prefix", "identifier"]

@@ -4,10 +4,10 @@ from haversack.errors import InvalidArgument, NotFound
 from haversack.memory import indexing
 from haversack.memory.checks import RELATION_TYPES, check_fraction, check_member, check_optional_text
 from haversack.memory.lookup import get
-from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
 from haversack.store import observations, relations
 from haversack.store.records import Relation
+from haversack.text.redaction import redact
 from haversack.values import record
 
 MAX_NOTE = 2_000

@@ -19,13 +19,13 @@ from haversack.memory.checks import (
     check_text,
 )
 from haversack.memory.projects import project_key
-from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
 from haversack.memory.topics import suggest_topic_key
 from haversack.store import observations, relations
 from haversack.store.database import Writer
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Relation
+from haversack.text.redaction import redact
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import record, replace
 

@@ -5,13 +5,13 @@ import os
 from haversack.errors import Conflict, NotFound
 from haversack.memory.checks import MAX_NAME, check_line, check_optional_text, check_text
 from haversack.memory.projects import project_key
-from haversack.memory.redaction import redact
 from haversack.memory.room import Memory
-from haversack.memory.times import DAY
 from haversack.store import observations
 from haversack.store import sessions as table
 from haversack.store.database import Reader, Writer
 from haversack.store.records import Prompt, Session
+from haversack.text.redaction import redact
+from haversack.text.times import DAY
 from haversack.values import record
 
 OPEN_FOR = DAY

@@ -1,8 +1,8 @@
 """Proposing the topic key under which later versions of the same matter replace this one."""
 
 from haversack.memory.queries import STOP_WORDS
-from haversack.memory.stemming import stem
-from haversack.memory.words import normalise, spell_names, symbol_words, words_in
+from haversack.text.stems import stem
+from haversack.text.words import normalise, spell_names, symbol_words, words_in
 
 LONGEST_SLUG = 60
 

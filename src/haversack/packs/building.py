@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-from haversack.memory.times import date
+from haversack.text.times import date
 from haversack.tokens import DEFAULT_PROFILE, Candidate, Choice, Profile, pack, profile_named
 from haversack.values import record
 

@@ -6,8 +6,8 @@ from haversack.app import App
 from haversack.memory import editing, relating, saving
 from haversack.memory.checks import RELATION_TYPES, SCOPES, STATUSES, VERIFICATIONS
 from haversack.memory.editing import Changes
-from haversack.memory.redaction import describe
 from haversack.memory.saving import Draft
+from haversack.text.redaction import describe
 from haversack.tools.declaring import Range, tool
 from haversack.tools.parameters import Namespace, Project, Scope
 from haversack.tools.result import Done, Outcome

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from haversack.app import App
 from haversack.memory import finding
 from haversack.memory.checks import SCOPES
-from haversack.memory.redaction import redact
-from haversack.memory.times import date
 from haversack.packs import building, gathering
 from haversack.store.records import Filters, Observation
+from haversack.text.redaction import redact
+from haversack.text.times import date
 from haversack.tools.declaring import Range, resumes, tool
 from haversack.tools.parameters import NamespaceFilter, ProjectFilter
 from haversack.tools.quoting import excerpt, passage

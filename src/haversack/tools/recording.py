@@ -69,7 +69,7 @@ class Trail:
             self._app.log.add_surely(account, self._call(f"failed: {error.message}", reply))
 
     def _call(self, brief: str, reply: Reply) -> "Call":
-        from haversack.memory.redaction import redact
+        from haversack.text.redaction import redact
         from haversack.worklog.log import Call
 
         return Call(
@@ -97,7 +97,7 @@ class Trail:
         }
         if all(_is_plain(value) for value in looked_at.values()):
             return looked_at
-        from haversack.memory.redaction import redact_json
+        from haversack.text.redaction import redact_json
 
         harmless, _ = redact_json(looked_at)
         assert isinstance(harmless, dict)

@@ -7,12 +7,12 @@ from itertools import groupby
 
 from haversack.app import App
 from haversack.errors import DamagedFile, HaversackError
-from haversack.memory.redaction import describe
 from haversack.memory.saving import Draft, save
 from haversack.sdd.library import load_project, located
 from haversack.sdd.results import ChangeReceipt, DecisionReceipt, Receipt, Remembrance
 from haversack.sdd.stages import NextStep
 from haversack.sdd.traceability import Finding
+from haversack.text.redaction import describe
 from haversack.tools.result import NO_FACTS, Block, Facts, Result
 from haversack.tools.views import one_line
 from haversack.values import record

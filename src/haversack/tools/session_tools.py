@@ -4,9 +4,9 @@ from typing import Annotated
 
 from haversack.app import App
 from haversack.memory import capturing, progress, sessions
-from haversack.memory.redaction import describe
 from haversack.memory.saving import Draft, save
-from haversack.memory.times import minute
+from haversack.text.redaction import describe
+from haversack.text.times import minute
 from haversack.tools.declaring import tool
 from haversack.tools.memory_tools import saved_reply
 from haversack.tools.parameters import Namespace, Project

@@ -5,12 +5,12 @@ from typing import Annotated
 from haversack.app import App
 from haversack.memory import compacting, editing, finding, recalling, sessions
 from haversack.memory.checks import SCOPES, STATUSES
-from haversack.memory.redaction import describe
 from haversack.memory.saving import Draft
 from haversack.memory.statistics import Statistics, statistics
-from haversack.memory.times import date
 from haversack.memory.topics import suggest_topic_key
 from haversack.store.records import Observation, Session
+from haversack.text.redaction import describe
+from haversack.text.times import date
 from haversack.tools.declaring import Range, resumes, tool
 from haversack.tools.parameters import Limit, NamespaceFilter, ProjectFilter
 from haversack.tools.result import Block, Document, Done, Outcome, Rest, Result

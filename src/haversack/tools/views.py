@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from haversack.memory import times
 from haversack.memory.queries import Query
 from haversack.memory.snippets import snippet
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
+from haversack.text import times
 from haversack.tools.quoting import excerpt, passage
 from haversack.tools.result import Block, Facts
 from haversack.values import replace

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from haversack.memory.secret_assignments import assigned_secrets, secret_under_name
-from haversack.memory.secret_shapes import Span, header_secrets, shaped_secrets
 from haversack.patterns import pattern
+from haversack.text.secret_assignments import assigned_secrets, secret_under_name
+from haversack.text.secret_shapes import Span, header_secrets, shaped_secrets
 from haversack.values import record
 
 PRIVATE = "private-tag"

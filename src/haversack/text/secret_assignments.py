@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from haversack.memory.secret_shapes import Span
 from haversack.patterns import pattern
+from haversack.text.secret_shapes import Span
 from haversack.values import record
 
 _MARKERS = ("key", "secret", "token", "pass", "pwd", "credential")

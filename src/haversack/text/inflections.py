@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from haversack.memory.stemming import stem
+from haversack.text.stems import stem
 
 _FAMILIES = """
 go goes went gone|say said|make made|get got gotten|know knew known|take took taken|see saw seen|come came

@@ -1,0 +1,1 @@
+"""Plain text: words, stems, times, and what must not be kept."""
