@@ -5,7 +5,7 @@ import json
 
 from haversack.mcp.definitions import definition
 from haversack.mcp.instructions import instructions
-from haversack.mcp.selecting import DEFAULT_SETS, SETS, select_tools
+from haversack.mcp.tool_sets import DEFAULT_SETS, SETS, select_tools
 from haversack.tokens import count_tokens
 from haversack.tools.declaring import Tool
 

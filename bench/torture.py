@@ -23,9 +23,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from haversack.app import App
-from haversack.cli.stdio_client import Answer, StdioClient, own_server
 from haversack.config import Config
 from haversack.errors import HaversackError
+from haversack.protocol.client import Answer, StdioClient, own_server
 from haversack.store import health
 
 SERVE = (sys.executable, "-m", "haversack", "serve", "--tools", "all")

@@ -70,7 +70,7 @@ def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_a_sound_store(sta
 NOISY = """
 import os
 from haversack.mcp import conversation
-from haversack.mcp.offer import Offer
+from haversack.mcp.methods import Offer
 from haversack.values import replace
 
 def noisy(offer, request):

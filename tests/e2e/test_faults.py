@@ -15,9 +15,9 @@ import apsw
 import pytest
 
 from haversack.app import App
-from haversack.cli.stdio_client import StdioClient, own_server
 from haversack.config import Config
 from haversack.errors import NotFound, StoreDamaged
+from haversack.protocol.client import StdioClient, own_server
 from haversack.store import health, schema
 from haversack.tools.call import call
 from tests.conftest import Clock
@@ -335,7 +335,7 @@ def test_a_clock_that_jumps_back_mixes_nothing_up(tmp_path: Path, clock: Clock) 
 
 DYING = f"""
 import os, apsw
-from haversack.cli.stdio_client import StdioClient, own_server
+from haversack.protocol.client import StdioClient, own_server
 from haversack.store import health, schema
 apsw.connection_hooks.append(
     lambda connection: connection.create_scalar_function("die", lambda: os.kill(os.getpid(), {int(signal.SIGKILL)}))

@@ -7,9 +7,10 @@ from io import BytesIO
 import pytest
 
 from haversack.app import App
-from haversack.mcp import heartbeat, serving
+from haversack.mcp import heartbeat
 from haversack.mcp.pool import Pool
-from haversack.mcp.wire import Output
+from haversack.protocol.lines import Output
+from haversack.stdio import server
 from haversack.tools.call import call
 from tests.mcp.talking import Dialogue, Gate, called, hello, request, stateless
 
@@ -42,7 +43,7 @@ def test_a_cancelled_call_finishes_its_work_and_is_not_answered(dialogue: Open, 
 def test_a_cancelled_call_that_no_thread_had_begun_is_never_run(
     dialogue: Open, gate: Gate, app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "Pool", lambda size, capacity: Pool(1, capacity))
+    monkeypatch.setattr(server, "Pool", lambda size, capacity: Pool(1, capacity))
     client = dialogue("wait_at_gate")
     client.send(hello(), called(1, "wait_at_gate", note="a"), called("1", "wait_at_gate", note="b"))
     assert gate.entered.wait(timeout=30)
@@ -81,7 +82,7 @@ def test_a_listener_that_is_cancelled_hears_nothing_more(dialogue: Open) -> None
 def test_a_long_call_reports_progress_under_the_clients_token_until_it_ends(
     dialogue: Open, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "Heartbeat", lambda output: heartbeat.Heartbeat(output, 0.01))
+    monkeypatch.setattr(server, "Heartbeat", lambda output: heartbeat.Heartbeat(output, 0.01))
     client = dialogue("wait_at_gate")
     message = called(1, "wait_at_gate")
     message["params"]["_meta"] = {"progressToken": "tok"}

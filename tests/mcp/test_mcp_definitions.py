@@ -9,7 +9,7 @@ from haversack.errors import InvalidArgument
 from haversack.mcp import select_tools
 from haversack.mcp.definitions import annotations, definition
 from haversack.mcp.instructions import instructions
-from haversack.mcp.selecting import SETS
+from haversack.mcp.tool_sets import SETS
 from haversack.tokens import estimate_tokens
 from haversack.tools.declaring import Tool
 from haversack.tools.registry import HOMES, tools

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from haversack.app import App
 from haversack.config import Config, ServerSettings
 from haversack.mcp import serve
-from haversack.mcp.wire import Giant, Lines
+from haversack.protocol.lines import Giant, Lines
 from tests.mcp.talking import Talk, answer_to, called, hello, request
 
 

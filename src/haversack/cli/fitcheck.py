@@ -9,9 +9,9 @@ from typing import Any
 
 from haversack.cli import terminal
 from haversack.cli.fit_arguments import Inventor, budget_parameter, shown
-from haversack.cli.stdio_client import Answer, Refused, StdioClient, own_server
 from haversack.errors import NotFound
 from haversack.patterns import pattern
+from haversack.protocol.client import Answer, Refused, StdioClient, own_server
 from haversack.tokens import Profile, profile_named
 
 BUDGETS = (64, 80, 100, 150, 200, 256, 300, 500, 800, 1_500, 3_000, 8_000)

@@ -1,6 +1,6 @@
 """The MCP door: JSON-RPC on standard input and output, in both eras of the protocol."""
 
-from haversack.mcp.selecting import select_tools
-from haversack.mcp.serving import serve
+from haversack.mcp.tool_sets import select_tools
+from haversack.stdio.server import serve
 
 __all__ = ["select_tools", "serve"]

@@ -9,7 +9,7 @@ from typing import Any
 from haversack.errors import HaversackError
 from haversack.mcp.heartbeat import Heartbeat
 from haversack.mcp.journal import Journal
-from haversack.mcp.offer import SERVER, Offer, failed
+from haversack.mcp.methods import SERVER, Offer, failed
 from haversack.mcp.pool import Pool
 from haversack.mcp.requests import (
     BATCHES,
@@ -25,7 +25,7 @@ from haversack.mcp.requests import (
     negotiated,
     request_id,
 )
-from haversack.mcp.wire import (
+from haversack.protocol.lines import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,

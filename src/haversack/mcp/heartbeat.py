@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from haversack.mcp.wire import Output, notification
+from haversack.protocol.lines import Output, notification
 
 SECONDS = 5.0
 

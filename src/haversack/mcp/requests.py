@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from haversack.mcp.wire import (
+from haversack.protocol.lines import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     UNSUPPORTED_VERSION,

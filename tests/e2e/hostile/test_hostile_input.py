@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from haversack.cli.stdio_client import Answer, Refused, StdioClient, own_server
+from haversack.protocol.client import Answer, Refused, StdioClient, own_server
 from haversack.store import health
 from haversack.tokens import count_tokens
 from haversack.tools.registry import tools

@@ -8,8 +8,8 @@ from haversack.app import App
 from haversack.errors import HaversackError, InvalidArgument, NotFound, UnknownTool
 from haversack.mcp.instructions import instructions
 from haversack.mcp.requests import REVISIONS, Request
-from haversack.mcp.selecting import asked_for, groups_of, is_selected, select_tools
-from haversack.mcp.wire import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, Json, ProtocolError
+from haversack.mcp.tool_sets import asked_for, groups_of, is_selected, select_tools
+from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, Json, ProtocolError
 from haversack.version import __version__
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from haversack.app import App
 from haversack.mcp.conversation import Conversation
 from haversack.mcp.heartbeat import Heartbeat
 from haversack.mcp.journal import Journal
-from haversack.mcp.offer import Offer
+from haversack.mcp.methods import Offer
 from haversack.mcp.pool import Pool
-from haversack.mcp.wire import Lines, Output
+from haversack.protocol.lines import Lines, Output
 
 T = TypeVar("T")
 

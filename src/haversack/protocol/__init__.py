@@ -1,0 +1,1 @@
+"""JSON-RPC on lines: messages, and a client for any server."""
