@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from haversack.cli import main
-from haversack.cli.fitcheck import has_open_fence, is_reading, items_in, key_in, tells_all
+from haversack.fitcheck.check import has_open_fence, is_reading, items_in, key_in, tells_all
 
 CARELESS = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "careless_server.py")]
 

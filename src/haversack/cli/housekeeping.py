@@ -180,9 +180,9 @@ def _fitcheck(typed: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("command", nargs="*", metavar="COMMAND", help="after --, what starts the server")
     parsed = parser.parse_args(typed)
-    from haversack.cli import fitcheck
+    from haversack.fitcheck import check
 
-    return fitcheck.run(
+    return check.run(
         parsed.command, replies=parsed.replies, profile=parsed.profile, seed=parsed.seed, as_json=parsed.json
     )
 

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from haversack.cli import terminal
-from haversack.cli.fit_arguments import Inventor, budget_parameter, shown
 from haversack.errors import NotFound
+from haversack.fitcheck.arguments import Inventor, budget_parameter, shown
 from haversack.patterns import pattern
 from haversack.protocol.client import Answer, Refused, StdioClient, own_server
 from haversack.tokens import Profile, profile_named
@@ -235,11 +235,11 @@ def run(command: Sequence[str], *, replies: int, profile: str, seed: int, as_jso
     """Examine a server, or this program's own on a made-up store when no command is given; 0 without violations."""
     if command:
         return _examined(StdioClient(command), replies, profile, seed, as_json=as_json)
-    from haversack.cli import fit_sample
+    from haversack.fitcheck import sample_store
 
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
-        fit_sample.fill(home)
-        fit_sample.write_files(workspace)
+        sample_store.fill(home)
+        sample_store.write_files(workspace)
         own = (sys.executable, "-m", "haversack", "serve", "--tools", "all")
         client = StdioClient(own, environment=own_server(home), folder=workspace)
         return _examined(client, replies, profile, seed, as_json=as_json)

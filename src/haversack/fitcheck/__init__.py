@@ -1,0 +1,1 @@
+"""Does an MCP server keep to the token budgets it is given?"""
