@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bench.bench_tokens import contents
 from haversack.app import App
-from haversack.cli import counting
+from haversack.cli import token_counts
 from haversack.config import Config
 from haversack.errors import DamagedFile
 from haversack.memory import saving
@@ -257,8 +257,8 @@ def test_files_are_counted_under_the_profile_and_estimates_are_marked(
 ) -> None:
     path = tmp_path / "note.txt"
     path.write_text("Hello, world", "utf-8")
-    monkeypatch.setattr(counting, "profile_named", estimated_profile)
-    assert counting.run([str(path)], [name], as_json=False) == 0
+    monkeypatch.setattr(token_counts, "profile_named", estimated_profile)
+    assert token_counts.run([str(path)], [name], as_json=False) == 0
     assert "3~" in capsys.readouterr().out
 
 
@@ -266,7 +266,7 @@ def test_files_are_counted_under_the_profile_and_estimates_are_marked(
 def test_files_counted_exactly_carry_no_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "note.txt"
     path.write_text("Hello, world", "utf-8")
-    assert counting.run([str(path)], list(MODELS), as_json=False) == 0
+    assert token_counts.run([str(path)], list(MODELS), as_json=False) == 0
     assert "~" not in capsys.readouterr().out
 
 

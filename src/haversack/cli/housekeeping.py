@@ -47,7 +47,7 @@ class _Progress:
 
 
 def _tokens(typed: list[str]) -> int:
-    from haversack.cli import counting
+    from haversack.cli import token_counts
 
     parser = plain_parser(
         "tokens",
@@ -59,7 +59,7 @@ def _tokens(typed: list[str]) -> int:
     parser.add_argument("--profile", action="append", help="only this profile; may be given several times")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parsed = parser.parse_args(typed)
-    return counting.run(parsed.files, parsed.profile or [], as_json=parsed.json)
+    return token_counts.run(parsed.files, parsed.profile or [], as_json=parsed.json)
 
 
 def _export(typed: list[str]) -> int:
@@ -216,7 +216,7 @@ def _reembed(typed: list[str]) -> int:
 
 
 def _pack_diff(typed: list[str]) -> int:
-    from haversack.cli import packs
+    from haversack.cli import pack_diff
 
     parser = plain_parser(
         "pack diff",
@@ -228,7 +228,7 @@ def _pack_diff(typed: list[str]) -> int:
     parser.add_argument("after", metavar="B", help="the same, of the later pack")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parsed = parser.parse_args(typed)
-    return packs.compare(parsed.before, parsed.after, as_json=parsed.json)
+    return pack_diff.compare(parsed.before, parsed.after, as_json=parsed.json)
 
 
 def _demo(typed: list[str]) -> int:
