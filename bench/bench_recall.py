@@ -25,8 +25,8 @@ import apsw
 
 from haversack.app import App
 from haversack.config import Config, MemorySettings
-from haversack.memory import meaning
-from haversack.memory.queries import STOP_WORDS
+from haversack.memory.meaning import similarity
+from haversack.memory.search.query import STOP_WORDS
 from haversack.tokens import count_tokens
 from haversack.tools.call import call
 
@@ -238,9 +238,9 @@ def main(typed: list[str] | None = None) -> int:
         questions = questions[: 40 if parsed.quick else None]
         print(f"{len(ids)} turns, {len(questions)} questions\n")
         understanding: App | None = App(Config(home=home), directory=home, now=lambda: clock[0])
-        if understanding and meaning.model_of(understanding.memory):
+        if understanding and similarity.model_of(understanding.memory):
             start = time.perf_counter()
-            done = meaning.reembed(understanding.memory)
+            done = similarity.reembed(understanding.memory)
             spent = 1000 * (time.perf_counter() - start) / max(done.embedded, 1)
             print(f"meaning by {done.model}, {spent:.1f} ms to embed a turn\n")
         else:

@@ -22,9 +22,12 @@ import apsw
 
 from haversack.app import App
 from haversack.config import Config
-from haversack.memory import finding, indexing, recalling, saving
-from haversack.memory.checks import CURRENT_STATUSES
-from haversack.memory.queries import STOP_WORDS
+from haversack.memory import context
+from haversack.memory.save import pipeline
+from haversack.memory.save.checks import CURRENT_STATUSES
+from haversack.memory.search import index_words
+from haversack.memory.search import search as finding
+from haversack.memory.search.query import STOP_WORDS
 from haversack.packs import gathering
 from haversack.store import observations, search
 from haversack.store import sessions as session_table
@@ -127,8 +130,8 @@ def observation(note: Note, session: str, project: str, moment: int) -> NewObser
         content_hash=f"{number:032x}",
         bytes=len(content),
         units=len(content) // 5,
-        label=indexing.label(title, content),
-        asks=indexing.asks(content),
+        label=index_words.label(title, content),
+        asks=index_words.asks(content),
         created_at=moment,
     )
 
@@ -190,8 +193,8 @@ def measure(app: App, bare: apsw.Connection, questions: list[Question], rounds: 
     counting = timed(lambda text: finding.count_search_results(memory, text, chosen), asked)
     line("count in the largest project", counting, count_floor)
     few = list(range(max(5, rounds // 4)))
-    line("context", timed(lambda _: recalling.context(memory), few))
-    line("context of the largest project", timed(lambda _: recalling.context(memory, project="project-1"), few))
+    line("context", timed(lambda _: context.context(memory), few))
+    line("context of the largest project", timed(lambda _: context.context(memory, project="project-1"), few))
     line("pack, 2000 tokens, with a query", timed(lambda text: pack(app, text), asked[: len(few)]), floor)
     line("pack without a query", timed(lambda _: gathering.gather(memory, "", EVERYTHING), few))
     line("the same of one project", timed(lambda _: gathering.gather(memory, "", chosen), few))
@@ -248,7 +251,9 @@ def measure_saving(app: App, bare: apsw.Connection, language: Language, count: i
     """Saves one by one, each its own transaction, beside bare inserts that are the same; the ratio."""
     notes = list(language.notes(count))
     spent = timed(
-        lambda note: saving.save(app.memory, saving.Draft(note[1], note[2], project="project-2", session_id="saving")),
+        lambda note: pipeline.save(
+            app.memory, pipeline.Draft(note[1], note[2], project="project-2", session_id="saving")
+        ),
         notes,
     )
     bare_spent = timed(lambda note: bare.execute("INSERT INTO t (title, content) VALUES (?, ?)", note[1:]), notes)

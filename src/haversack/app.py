@@ -12,7 +12,7 @@ from haversack.store.database import Database
 from haversack.tokens import Profile, profile_named
 
 if TYPE_CHECKING:
-    from haversack.memory.meaning import Background
+    from haversack.memory.meaning.similarity import Background
     from haversack.worklog.ledger import Ledger
     from haversack.worklog.log import WorkLog
     from haversack.worklog.stash import Stash
@@ -56,7 +56,7 @@ class App:
 
     @cached_property
     def background(self) -> "Background":
-        from haversack.memory.meaning import Background
+        from haversack.memory.meaning.similarity import Background
 
         return Background(self.memory)
 

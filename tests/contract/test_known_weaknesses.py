@@ -7,11 +7,12 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import HaversackError, InvalidArgument, NotFound
-from haversack.memory import editing, recalling, relating, saving, sessions
-from haversack.memory.editing import Changes
+from haversack.memory import context, relations, sessions
 from haversack.memory.graph import relations_of
-from haversack.memory.indexing import rebuild_index
-from haversack.memory.saving import Draft
+from haversack.memory.save import edits, pipeline
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search.index_words import rebuild_index
 from haversack.store.records import Filters
 from haversack.tokens import count_tokens
 from haversack.tools.call import call
@@ -28,7 +29,7 @@ def sixty(app: App) -> App:
         sessions.end(app.memory, session.id, f"summary {number} " * 200)
         sessions.save_prompt(app.memory, f"prompt {number} " * 200, project="p")
     for number in range(60):
-        saving.save(app.memory, Draft(title=f"Note {number}", content=f"deploy number {number} " * 20, project="p"))
+        pipeline.save(app.memory, Draft(title=f"Note {number}", content=f"deploy number {number} " * 20, project="p"))
     return app
 
 
@@ -60,15 +61,15 @@ class TestBudgets:
             )
 
     def test_no_cut_breaks_a_character_or_leaves_a_fence_open(self, app: App) -> None:
-        saving.save(app.memory, Draft(title="t", content="```python\n" + "x = '汉字🙂'\n" * 200 + "```\n"))
+        pipeline.save(app.memory, Draft(title="t", content="```python\n" + "x = '汉字🙂'\n" * 200 + "```\n"))
         for budget in range(100, 200, 7):
             text = call(app, "mem_get_observation", {"id": 1, "max_tokens": budget}).text
             text.encode()
             assert text.count("```") % 2 == 0
 
     def test_an_item_too_large_does_not_empty_the_reply(self, app: App) -> None:
-        saving.save(app.memory, Draft(title="small deploy", content="deploy", project="p", importance=0.1))
-        saving.save(app.memory, Draft(title="deploy", content="deploy " * 5000, project="p", importance=1.0))
+        pipeline.save(app.memory, Draft(title="small deploy", content="deploy", project="p", importance=0.1))
+        pipeline.save(app.memory, Draft(title="deploy", content="deploy " * 5000, project="p", importance=1.0))
         pack = call(app, "context_pack", {"project": "p", "max_tokens": 200})
         assert pack.names == ("#1",)
         assert call(app, "mem_search", {"query": "deploy", "detail_level": "full", "max_tokens": 200}).names == ("#1",)
@@ -115,7 +116,7 @@ class TestSaving:
     def test_long_content_is_kept_whole_so_stored_json_stays_json(self, app: App) -> None:
         document = json.dumps({"rows": ["é" * 100] * 500}, ensure_ascii=False)
         call(app, "mem_save", SAVE | {"content": document})
-        assert json.loads(recalling.recall(app.memory, 1).content) == json.loads(document)
+        assert json.loads(context.recall(app.memory, 1).content) == json.loads(document)
 
     def test_a_duplicate_an_upsert_and_a_refusal_are_told_apart(self, app: App) -> None:
         with_topic = SAVE | {"topic_key": "a/b"}
@@ -130,7 +131,7 @@ class TestSaving:
     def test_an_upsert_keeps_the_old_text(self, app: App) -> None:
         for content in ("first", "second", "third"):
             call(app, "mem_save", SAVE | {"topic_key": "a/b", "content": content})
-        assert [each.content for each in editing.history(app.memory, 1)[1]] == ["second", "first"]
+        assert [each.content for each in edits.history(app.memory, 1)[1]] == ["second", "first"]
 
     def test_a_second_decision_does_not_overwrite_the_first(self, app: App) -> None:
         for number in range(3):
@@ -139,7 +140,7 @@ class TestSaving:
                 "mem_save",
                 {"title": f"ADR {number}", "content": f"we chose {number}", "kind": "decision", "project": "p"},
             )
-        assert recalling.count_observations(app.memory, Filters(kind="decision")) == 3
+        assert context.count_observations(app.memory, Filters(kind="decision")) == 3
 
     def test_private_parts_are_taken_out_of_summaries_and_notes_even_when_never_closed(self, app: App) -> None:
         call(app, "mem_session_start", {"id": "s"})
@@ -166,8 +167,8 @@ class TestSaving:
 
     def test_notes_that_differ_are_all_kept(self, app: App) -> None:
         for number in range(87):
-            saving.save(app.memory, Draft(title="Measured", content=f"request {number} took 12 ms", project="p"))
-        assert recalling.count_observations(app.memory, Filters()) == 87
+            pipeline.save(app.memory, Draft(title="Measured", content=f"request {number} took 12 ms", project="p"))
+        assert context.count_observations(app.memory, Filters()) == 87
 
     def test_a_changed_port_is_a_new_fact(self, app: App) -> None:
         for port in (5432, 6543):
@@ -184,11 +185,11 @@ class TestSaving:
         for arguments in ({name: value for name, value in SAVE.items() if name != missing}, SAVE | {missing: "  "}):
             with pytest.raises(InvalidArgument, match=missing):
                 call(app, "mem_save", arguments)
-        assert recalling.count_observations(app.memory, Filters()) == 0
+        assert context.count_observations(app.memory, Filters()) == 0
 
     def test_a_joiner_is_kept_and_half_a_character_is_refused_not_dropped(self, app: App) -> None:
         call(app, "mem_save", SAVE | {"content": "👨\u200d👩"})
-        assert recalling.recall(app.memory, 1).content == "👨\u200d👩"
+        assert context.recall(app.memory, 1).content == "👨\u200d👩"
         with pytest.raises(InvalidArgument, match="content holds half"):
             call(app, "mem_save", SAVE | {"content": "a\ud800b"})
 
@@ -261,13 +262,13 @@ class TestFinding:
     def test_building_the_index_anew_keeps_relations(self, app: App) -> None:
         for number in range(2):
             call(app, "mem_save", SAVE | {"title": f"t{number}"})
-        relating.relate(app.memory, 1, 2, "fixes")
+        relations.relate(app.memory, 1, 2, "fixes")
         rebuild_index(app.memory)
         assert len(relations_of(app.memory, 1)) == 1
 
     def test_archived_memories_are_not_in_packs(self, app: App, clock: Clock) -> None:
         call(app, "mem_save", SAVE | {"title": "archived one"})
-        editing.update(app.memory, 1, Changes(status="archived"))
+        edits.update(app.memory, 1, Changes(status="archived"))
         assert "archived one" not in call(app, "context_pack", {"project": "p"}).text
 
     def test_secrets_are_taken_out_of_titles_too(self, app: App) -> None:

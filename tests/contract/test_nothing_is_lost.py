@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from haversack.app import App
 from haversack.config import Config, TokenSettings
 from haversack.errors import ExpiredKey, NotFound
-from haversack.memory import editing, finding, saving
-from haversack.memory.editing import Changes
-from haversack.memory.saving import Draft
+from haversack.memory.save import edits, pipeline
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search import search
 from haversack.store.database import MEMORY, Database
 from haversack.tokens import FLOOR, count_tokens
 from haversack.tools.call import call
@@ -145,12 +146,12 @@ def scribble(app: App, random: Random, gone: set[str]) -> None:
     with memory.database.read() as tx:
         alive = [row[0] for row in tx.rows("SELECT id FROM observations WHERE deleted_at IS NULL")]
     number = random.randrange(10**9)
-    saving.save(memory, Draft(title=f"token added {number}", content="token 数据库 port", project=PROJECTS[0]))
+    pipeline.save(memory, Draft(title=f"token added {number}", content="token 数据库 port", project=PROJECTS[0]))
     topics = f"topic/{random.randrange(20)}"
-    saving.save(memory, Draft(title="token topic", content=f"token {number}", project=PROJECTS[0], topic_key=topics))
-    editing.update(memory, random.choice(alive), Changes(title=f"token retitled {number}"))
+    pipeline.save(memory, Draft(title="token topic", content=f"token {number}", project=PROJECTS[0], topic_key=topics))
+    edits.update(memory, random.choice(alive), Changes(title=f"token retitled {number}"))
     victim = random.choice(alive)
-    editing.delete(memory, victim, hard=random.random() < 0.5)
+    edits.delete(memory, victim, hard=random.random() < 0.5)
     gone.add(f"#{victim}")
 
 
@@ -176,7 +177,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_while_another_writes(
     for number in range(160):
         topic = f"topic/{number}" if number < 20 else ""
         draft = Draft(title=f"token {number}", content=f"token number {number}", project=PROJECTS[0], topic_key=topic)
-        saving.save(app.memory, draft)
+        pipeline.save(app.memory, draft)
     clock.advance(days=1)
     reading = Reading(app, random)
     key = reading.read(name, arguments)
@@ -200,14 +201,14 @@ def test_more_matches_than_are_ranked_are_all_reachable_and_counted(query: str, 
     count = 1_300
     with app.database.write():
         for number in range(count):
-            saving.save(app.memory, Draft(title=f"note {number}", content=f"the token of {number}", project="p"))
-        saving.save(app.memory, Draft(title="something else", content="nothing of the kind", project="p"))
+            pipeline.save(app.memory, Draft(title=f"note {number}", content=f"the token of {number}", project="p"))
+        pipeline.save(app.memory, Draft(title="something else", content="nothing of the kind", project="p"))
     reply = call(app, "mem_search", {"query": query, "limit": 10, "max_tokens": 2_000})
-    assert reply.total == count == finding.count_search_results(app.memory, query, finding.filters(app.memory))
+    assert reply.total == count == search.count_search_results(app.memory, query, search.filters(app.memory))
     # Another writer adds a match, turns an old note into one, and changes one that was not shown yet.
-    saving.save(app.memory, Draft(title="late", content="the token of another", project="p"))
-    editing.update(app.memory, count + 1, Changes(content="the token of somebody else"))
-    editing.update(app.memory, 5, Changes(content="the token of 5, changed"))
+    pipeline.save(app.memory, Draft(title="late", content="the token of another", project="p"))
+    edits.update(app.memory, count + 1, Changes(content="the token of somebody else"))
+    edits.update(app.memory, 5, Changes(content="the token of 5, changed"))
     shown = list(reply.names)
     while reply.left:
         reply = call(app, "more", {"key": reply.left.key, "max_tokens": 20_000})
@@ -247,7 +248,7 @@ def test_a_key_outlives_the_process_that_gave_it(tmp_path: Path) -> None:
 
 
 def test_an_expired_key_says_which_call_to_make_again(app: App, clock: Clock) -> None:
-    saving.save(app.memory, Draft(title="long", content="a line of text\n" * 200))
+    pipeline.save(app.memory, Draft(title="long", content="a line of text\n" * 200))
     left = call(app, "mem_get_observation", {"id": 1, "max_tokens": 100}).left
     assert left is not None
     clock.advance(days=2)
@@ -277,7 +278,7 @@ DOCUMENTS = st.text(
 def test_the_pages_of_a_document_put_together_are_the_document(content: str, budgets: list[int], profile: str) -> None:
     app = App(Config(home="unused", tokens=TokenSettings(profile=profile)), directory="/somewhere", now=lambda: START)
     app.__dict__["database"] = Database(MEMORY)
-    saving.save(app.memory, Draft(title="t", content=content, project="p"))
+    pipeline.save(app.memory, Draft(title="t", content=content, project="p"))
     reply = call(app, "mem_get_observation", {"id": 1, "max_tokens": budgets[0], "format": "json"})
     if reply.left is None:
         assert json.loads(reply.text)["content"] == content

@@ -9,9 +9,10 @@ from tempfile import mkdtemp
 
 from haversack.app import App
 from haversack.config import Config, TokenSettings
-from haversack.memory import editing, progress, relating, saving, sessions
-from haversack.memory.editing import Changes
-from haversack.memory.saving import Draft
+from haversack.memory import progress, relations, sessions
+from haversack.memory.save import edits, pipeline
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft
 from haversack.tokens import PROFILES
 from haversack.tools.call import call
 from haversack.values import replace
@@ -167,8 +168,8 @@ def _empty(app: App, random: Random) -> None:
 
 
 def _tiny(app: App, random: Random) -> None:
-    saving.save(app.memory, Draft(title="t", content="x", project=PROJECTS[0]))
-    saving.save(app.memory, Draft(title="汉" * 480, content="汉" * 3000, project=PROJECTS[0]))
+    pipeline.save(app.memory, Draft(title="t", content="x", project=PROJECTS[0]))
+    pipeline.save(app.memory, Draft(title="汉" * 480, content="汉" * 3000, project=PROJECTS[0]))
 
 
 def _mixed(app: App, random: Random) -> None:
@@ -178,31 +179,31 @@ def _mixed(app: App, random: Random) -> None:
         session = sessions.start(memory, identifier=f"s-{number}", project=random.choice(PROJECTS[:3]))
         sessions.end(memory, session.id, text(random, random.choice((0, 1, 30))))
     ids = [
-        saving.save(memory, draft(random, number, sentences=random.choice((1, 2, 5, 40)))).id for number in range(44)
+        pipeline.save(memory, draft(random, number, sentences=random.choice((1, 2, 5, 40)))).id for number in range(44)
     ]
     giants = ("x" * 12_000, text(random, 1200)[:100_000], "token " * 15_000)
     ids += [
-        saving.save(memory, Draft(title=f"giant token {number}", content=content, project=PROJECTS[0])).id
+        pipeline.save(memory, Draft(title=f"giant token {number}", content=content, project=PROJECTS[0])).id
         for number, content in enumerate(giants)
     ]
     for _ in range(60):
         one, other = random.sample(ids, 2)
-        relating.relate(memory, one, other, random.choice(("relates_to", "fixes", "part_of")), note=title(random))
+        relations.relate(memory, one, other, random.choice(("relates_to", "fixes", "part_of")), note=title(random))
     for number in range(12):
         sessions.save_prompt(memory, text(random, random.choice((1, 50))), project=random.choice(PROJECTS[:3]))
-        editing.update(memory, ids[number % 4], Changes(content=text(random, random.choice((1, 30)))))
+        edits.update(memory, ids[number % 4], Changes(content=text(random, random.choice((1, 30)))))
     document = '{"done": [' + ",".join(f'"step {n} of the token rotation"' for n in range(400)) + "]}"
     progress.write(memory, PROJECTS[0], document)
     progress.write(memory, PROJECTS[2], '{"next": "数据库"}')
     for identifier in random.sample(ids[4:], 4):
-        editing.delete(memory, identifier)
+        edits.delete(memory, identifier)
 
 
 def _many(app: App, random: Random) -> None:
     """More short ones than any limit shows."""
     with app.database.write():
         for number in range(260):
-            saving.save(app.memory, draft(random, number, sentences=1))
+            pipeline.save(app.memory, draft(random, number, sentences=1))
     for number in range(70):
         sessions.start(app.memory, identifier=f"run-{number}", project=PROJECTS[0])
 

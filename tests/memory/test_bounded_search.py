@@ -3,34 +3,36 @@
 import pytest
 
 from haversack.app import App
-from haversack.memory import finding, recalling, saving
-from haversack.memory.saving import Draft
+from haversack.memory import context
+from haversack.memory.save import pipeline
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search import search
 from haversack.packs import gathering
 from haversack.tools.call import call
 
 
 def save(app: App, content: str, project: str = "p", **more: object) -> int:
-    return saving.save(app.memory, Draft(content, content, project=project, **more)).id  # type: ignore[arg-type]
+    return pipeline.save(app.memory, Draft(content, content, project=project, **more)).id  # type: ignore[arg-type]
 
 
 def test_a_word_that_is_common_in_the_store_but_rare_in_the_project_finds_its_rows_there(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "MOST_POSTINGS", 5)
+    monkeypatch.setattr(search, "MOST_POSTINGS", 5)
     for number in range(20):
         save(app, f"alpha {number}", "large")
     wanted = {save(app, "alpha one", "small"), save(app, "alpha two", "small"), save(app, "beta", "small")}
-    found = finding.search(app.memory, "alpha beta", finding.filters(app.memory, project="small"))
+    found = search.search(app.memory, "alpha beta", search.filters(app.memory, project="small"))
     assert {hit.observation.id for hit in found.hits} == wanted and found.total == 3
 
 
 def test_a_word_that_every_memory_holds_gives_the_newest_first_a_true_total_and_a_way_to_all(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "MOST_POSTINGS", 3)
-    monkeypatch.setattr(finding, "MOST_FIRST", 4)
+    monkeypatch.setattr(search, "MOST_POSTINGS", 3)
+    monkeypatch.setattr(search, "MOST_FIRST", 4)
     ids = [save(app, f"alpha number{number}") for number in range(12)]
-    found = finding.search(app.memory, "alpha", finding.filters(app.memory, project="p"), limit=3)
+    found = search.search(app.memory, "alpha", search.filters(app.memory, project="p"), limit=3)
     assert found.total == 12
     assert {hit.observation.id for hit in found.hits} <= set(ids[-4:])
     reply = call(app, "mem_search", {"query": "alpha", "project": "p", "limit": 3})
@@ -47,12 +49,12 @@ def test_a_word_that_every_memory_holds_gives_the_newest_first_a_true_total_and_
 def test_totals_leave_out_what_is_not_current_and_count_it_when_asked_for(app: App, status: str) -> None:
     save(app, "alpha now")
     save(app, "alpha then", status=status)
-    current = finding.filters(app.memory, project="p")
-    assert finding.search(app.memory, "alpha", current).total == 1
-    then = finding.filters(app.memory, project="p", status=status)
-    assert finding.search(app.memory, "alpha", then).total == 1
-    everything = finding.filters(app.memory, project="p", status="all")
-    assert finding.search(app.memory, "alpha", everything).total == 2
+    current = search.filters(app.memory, project="p")
+    assert search.search(app.memory, "alpha", current).total == 1
+    then = search.filters(app.memory, project="p", status=status)
+    assert search.search(app.memory, "alpha", then).total == 1
+    everything = search.filters(app.memory, project="p", status="all")
+    assert search.search(app.memory, "alpha", everything).total == 2
 
 
 @pytest.mark.parametrize("project", ["", "p"])
@@ -66,8 +68,8 @@ def test_packs_and_contexts_never_walk_through_the_table(app: App, project: str)
 
     with app.database.read() as tx:
         tx._connection.exec_trace = note
-    recalling.context(app.memory, project=project)
-    gathering.gather(app.memory, "", finding.filters(app.memory, project=project))
+    context.context(app.memory, project=project)
+    gathering.gather(app.memory, "", search.filters(app.memory, project=project))
     with app.database.read() as tx:
         tx._connection.exec_trace = None
         plans = [

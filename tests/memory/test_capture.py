@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.memory.capture import find_learnings
+from haversack.memory.learnings import find_learnings
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import InvalidArgument
-from haversack.memory import compacting, editing, recalling
-from haversack.memory.editing import Changes
-from haversack.memory.recalling import place_filters
-from haversack.memory.saving import Draft, save
+from haversack.memory import context
+from haversack.memory.context import place_filters
+from haversack.memory.save import compaction, edits
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft, save
 from haversack.store.records import Filters
 from haversack.tools.call import call
 from tests.conftest import Clock
@@ -35,18 +36,18 @@ def test_without_ids_the_candidates_are_listed_with_their_price(app: App, old_an
 
 def test_exactly_those_that_match_are_deleted_and_the_others_named(app: App, old_and_new: dict[str, int]) -> None:
     filters = place_filters(project="p", scope="project")
-    done = compacting.compact(app.memory, filters, 30, (*old_and_new.values(), 404, old_and_new["old"]), None)
+    done = compaction.compact(app.memory, filters, 30, (*old_and_new.values(), 404, old_and_new["old"]), None)
     assert [each.id for each in done.deleted] == [old_and_new["old"]]
     assert set(done.refused) == {*old_and_new.values(), 404} - {old_and_new["old"]}
     assert done.summary is None
-    live = {each.id for each in recalling.recent(app.memory, Filters(), 50)}
+    live = {each.id for each in context.recent(app.memory, Filters(), 50)}
     assert live == set(old_and_new.values()) - {old_and_new["old"]}
 
 
 def test_what_was_compacted_can_be_brought_back(app: App, old_and_new: dict[str, int]) -> None:
-    compacting.compact(app.memory, place_filters(), 30, (old_and_new["old"],), None)
-    editing.update(app.memory, old_and_new["old"], Changes(restore=True))
-    assert recalling.recall(app.memory, old_and_new["old"]).title == "old"
+    compaction.compact(app.memory, place_filters(), 30, (old_and_new["old"],), None)
+    edits.update(app.memory, old_and_new["old"], Changes(restore=True))
+    assert context.recall(app.memory, old_and_new["old"]).title == "old"
 
 
 def test_the_summary_is_saved_with_the_deletion(app: App, old_and_new: dict[str, int]) -> None:
@@ -57,26 +58,26 @@ def test_the_summary_is_saved_with_the_deletion(app: App, old_and_new: dict[str,
         "summary_content": "what they said",
     }
     text = call(app, "mem_compact", arguments).text
-    found = recalling.recent(app.memory, Filters(kind="compaction_summary"), 5)
+    found = context.recent(app.memory, Filters(kind="compaction_summary"), 5)
     assert [(each.content, each.project) for each in found] == [("what they said", "p")]
     assert f"summary saved #{found[0].id}" in text
 
 
 def test_a_summary_that_cannot_be_saved_deletes_nothing(app: App, old_and_new: dict[str, int]) -> None:
     with pytest.raises(InvalidArgument):
-        compacting.compact(app.memory, place_filters(), 30, (old_and_new["old"],), Draft(title="s", content=" "))
-    assert recalling.recall(app.memory, old_and_new["old"]).deleted_at is None
+        compaction.compact(app.memory, place_filters(), 30, (old_and_new["old"],), Draft(title="s", content=" "))
+    assert context.recall(app.memory, old_and_new["old"]).deleted_at is None
 
 
 def test_nothing_to_delete_saves_no_summary(app: App, old_and_new: dict[str, int]) -> None:
-    done = compacting.compact(app.memory, place_filters(), 30, (old_and_new["new"],), Draft(title="s", content="c"))
+    done = compaction.compact(app.memory, place_filters(), 30, (old_and_new["new"],), Draft(title="s", content="c"))
     assert (done.deleted, done.summary) == ((), None)
 
 
 def test_being_seen_again_keeps_a_memory_young(app: App, clock: Clock, old_and_new: dict[str, int]) -> None:
-    editing.update(app.memory, old_and_new["old"], Changes(topic_key="k"))
+    edits.update(app.memory, old_and_new["old"], Changes(topic_key="k"))
     save(app.memory, Draft(title="old", content="word " * 50, project="p", topic_key="k"))
-    found = compacting.candidates(app.memory, place_filters(project="p"), 30)
+    found = compaction.candidates(app.memory, place_filters(project="p"), 30)
     assert old_and_new["old"] not in {each.id for each in found.observations}
 
 

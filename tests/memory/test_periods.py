@@ -2,7 +2,7 @@
 
 import pytest
 
-from haversack.memory.periods import Period, Span, nearness, periods_in
+from haversack.memory.search.periods import Period, Span, nearness, periods_in
 from haversack.text.times import DAY, from_iso
 
 NOW = from_iso("2026-05-20T15:00:00")  # a Wednesday

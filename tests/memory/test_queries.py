@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from haversack.memory.queries import MOST_TERMS, Mode, Term, match_expression, parse_query
+from haversack.memory.search.query import MOST_TERMS, Mode, Term, match_expression, parse_query
 from haversack.text.words import index_text, normalise, words_in
 
 SCHEMA = """

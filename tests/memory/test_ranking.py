@@ -6,9 +6,11 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import InvalidArgument
-from haversack.memory import editing, finding, recalling, relating
-from haversack.memory.editing import Changes
-from haversack.memory.saving import Draft, save
+from haversack.memory import context, relations
+from haversack.memory.save import edits
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft, save
+from haversack.memory.search import search
 from haversack.tools.call import call
 from haversack.values import replace
 from tests.conftest import Clock
@@ -28,21 +30,21 @@ def fill(app: App, count: int = 40) -> None:
 
 
 def order(app: App, query: str, **filters: Any) -> list[int]:
-    found = finding.search(app.memory, query, finding.filters(app.memory, **filters), limit=100)
+    found = search.search(app.memory, query, search.filters(app.memory, **filters), limit=100)
     return [hit.observation.id for hit in found.hits]
 
 
 def test_a_clearly_better_match_wins_over_everything_else_together(app: App, clock: Clock) -> None:
     fill(app)
     better = save(app.memory, replace(BETTER, importance=0.0)).id
-    editing.update(app.memory, better, Changes(verification="disputed"))
+    edits.update(app.memory, better, Changes(verification="disputed"))
     clock.advance(days=700)
     weaker = save(app.memory, replace(WEAKER, importance=1.0)).id
-    editing.update(app.memory, weaker, Changes(verification="verified"))
+    edits.update(app.memory, weaker, Changes(verification="verified"))
     for _ in range(12):
-        recalling.recall(app.memory, weaker)
+        context.recall(app.memory, weaker)
     for other in range(1, 7):
-        relating.relate(app.memory, weaker, other, "relates_to")
+        relations.relate(app.memory, weaker, other, "relates_to")
     assert order(app, "signing key rotation")[0] == better
 
 
@@ -58,17 +60,17 @@ def test_between_equals_each_nudge_decides(app: App, clock: Clock, nudge: str) -
         clock.advance(days=200)
         preferred = save(app.memory, replace(BETTER, title="Rotating signing keys C")).id
     elif nudge == "importance":
-        editing.update(app.memory, preferred, Changes(importance=1.0))
-        editing.update(app.memory, other, Changes(importance=0.0))
+        edits.update(app.memory, preferred, Changes(importance=1.0))
+        edits.update(app.memory, other, Changes(importance=0.0))
     elif nudge == "verification":
-        editing.update(app.memory, preferred, Changes(verification="verified"))
-        editing.update(app.memory, other, Changes(verification="outdated"))
+        edits.update(app.memory, preferred, Changes(verification="verified"))
+        edits.update(app.memory, other, Changes(verification="outdated"))
     elif nudge == "access":
         for _ in range(10):
-            recalling.recall(app.memory, preferred)
+            context.recall(app.memory, preferred)
     else:
         for each in range(1, 6):
-            relating.relate(app.memory, preferred, each, "relates_to")
+            relations.relate(app.memory, preferred, each, "relates_to")
     assert order(app, "signing keys")[0] == preferred
 
 
@@ -83,7 +85,7 @@ def test_the_parts_of_a_score_are_shown_on_request(app: App) -> None:
 @pytest.mark.parametrize("status", ["archived", "superseded"])
 def test_what_is_not_current_is_out_unless_asked_for(app: App, status: str) -> None:
     found = save(app.memory, BETTER).id
-    editing.update(app.memory, found, Changes(status=status))
+    edits.update(app.memory, found, Changes(status=status))
     assert order(app, "signing") == []
     assert order(app, "signing", status=status) == [found]
     assert order(app, "signing", status="all") == [found]
@@ -101,9 +103,9 @@ def test_filters_apply_inside_the_query_before_ranking(app: App) -> None:
     wanted = save(app.memory, Draft(title="Aside", content="some key", kind="decision", project="q", tags=("Rare",))).id
     narrowing: tuple[dict[str, Any], ...] = ({"kind": "decision"}, {"project": "Q"})
     for filters in narrowing:
-        found = finding.search(app.memory, "signing key", finding.filters(app.memory, **filters), limit=5)
+        found = search.search(app.memory, "signing key", search.filters(app.memory, **filters), limit=5)
         assert ([hit.observation.id for hit in found.hits], found.total) == ([wanted], 1)
-    found = finding.search(app.memory, "signing key", finding.filters(app.memory, tags=("rare",)), limit=5)
+    found = search.search(app.memory, "signing key", search.filters(app.memory, tags=("rare",)), limit=5)
     assert [hit.observation.id for hit in found.hits] == [wanted]
 
 
@@ -121,7 +123,7 @@ def test_since_and_until_bound_the_time(app: App, clock: Clock) -> None:
 def test_every_tag_asked_for_must_be_there(app: App) -> None:
     both = save(app.memory, replace(BETTER, tags=("A", "b"))).id
     save(app.memory, replace(BETTER, title="one tag", tags=("a",)))
-    found = finding.search(app.memory, "signing", finding.filters(app.memory, tags=("a", "B")))
+    found = search.search(app.memory, "signing", search.filters(app.memory, tags=("a", "B")))
     assert [hit.observation.id for hit in found.hits] == [both]
 
 
@@ -154,6 +156,6 @@ def test_a_limit_out_of_range_is_an_error_not_a_clamp(app: App, limit: int) -> N
 def test_match_all_asks_for_every_word(app: App) -> None:
     both = save(app.memory, Draft(title="t", content="apples and pears", project="p")).id
     save(app.memory, Draft(title="u", content="apples alone", project="p"))
-    assert finding.search(app.memory, "apples pears", finding.filters(app.memory), mode="all").total == 1
+    assert search.search(app.memory, "apples pears", search.filters(app.memory), mode="all").total == 1
     assert order(app, "apples pears")[0] == both
     assert len(order(app, "apples pears")) == 2

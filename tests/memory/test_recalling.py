@@ -6,10 +6,11 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import InvalidArgument, NotFound
-from haversack.memory import editing, recalling, relating, sessions
-from haversack.memory.editing import Changes
+from haversack.memory import context, relations, sessions
 from haversack.memory.graph import graph, relations_of
-from haversack.memory.saving import Draft, save
+from haversack.memory.save import edits
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft, save
 from haversack.tools.call import call
 
 
@@ -20,7 +21,7 @@ def ten(app: App) -> list[int]:
 
 @pytest.mark.parametrize(("before", "after"), [(0, 0), (0, 3), (3, 0), (100, 100), (2, 2)])
 def test_a_timeline_has_as_many_neighbours_as_asked_for(app: App, ten: list[int], before: int, after: int) -> None:
-    found = recalling.timeline(app.memory, ten[4], before=before, after=after)
+    found = context.timeline(app.memory, ten[4], before=before, after=after)
     assert [each.id for each in found.before] == ten[:4][::-1][:before]
     assert [each.id for each in found.after] == ten[5:][:after]
     assert found.total == 10
@@ -42,16 +43,16 @@ def test_a_timeline_is_printed_in_time_order_with_its_focus_marked(app: App, ten
 
 
 def test_a_timeline_leaves_out_deleted_neighbours_and_other_sessions(app: App, ten: list[int]) -> None:
-    editing.delete(app.memory, ten[3])
+    edits.delete(app.memory, ten[3])
     save(app.memory, Draft(title="elsewhere", content="c", project="q"))
-    found = recalling.timeline(app.memory, ten[4])
+    found = context.timeline(app.memory, ten[4])
     assert ten[3] not in [each.id for each in found.before]
     assert found.total == 9
 
 
 @pytest.mark.parametrize("tool", ["mem_timeline", "mem_build_context"])
 def test_an_unknown_or_deleted_focus_is_an_error(app: App, ten: list[int], tool: str) -> None:
-    editing.delete(app.memory, ten[0])
+    edits.delete(app.memory, ten[0])
     for identifier in (404, ten[0]):
         with pytest.raises(NotFound, match=f"#{identifier}"):
             call(app, tool, {"observation_id": identifier})
@@ -60,13 +61,13 @@ def test_an_unknown_or_deleted_focus_is_an_error(app: App, ten: list[int], tool:
 @pytest.mark.parametrize(("before", "after"), [(-1, 0), (0, 101)])
 def test_a_window_out_of_range_is_an_error(app: App, ten: list[int], before: int, after: int) -> None:
     with pytest.raises(InvalidArgument):
-        recalling.timeline(app.memory, ten[0], before=before, after=after)
+        context.timeline(app.memory, ten[0], before=before, after=after)
 
 
 def test_a_context_shows_pinned_first_then_sessions_prompts_and_memories_with_their_ids(
     app: App, ten: list[int]
 ) -> None:
-    editing.update(app.memory, ten[0], Changes(pinned=True))
+    edits.update(app.memory, ten[0], Changes(pinned=True))
     sessions.save_prompt(app.memory, "make it quick", project="p")
     text = call(app, "mem_context", {"project": "p"}).text
     places = [
@@ -79,7 +80,7 @@ def test_a_context_shows_pinned_first_then_sessions_prompts_and_memories_with_th
 
 
 def test_a_context_keeps_its_limit_and_says_what_it_left(app: App, ten: list[int]) -> None:
-    editing.update(app.memory, ten[0], Changes(pinned=True))
+    edits.update(app.memory, ten[0], Changes(pinned=True))
     reply = call(app, "mem_context", {"project": "p", "limit": 3})
     assert (reply.shown, reply.total) == (4, 10)
     assert "Showing 4 of 10 observations. Increase limit" in reply.text
@@ -90,23 +91,23 @@ def test_an_empty_context_still_ends_with_the_token_line(app: App) -> None:
 
 
 def test_reading_a_memory_counts_as_access(app: App, ten: list[int]) -> None:
-    recalling.recall(app.memory, ten[0])
-    assert recalling.recall(app.memory, ten[0]).access_count == 1
+    context.recall(app.memory, ten[0])
+    assert context.recall(app.memory, ten[0]).access_count == 1
 
 
 def test_a_graph_goes_outward_level_by_level_and_skips_the_deleted(app: App, ten: list[int]) -> None:
     for one, other in pairwise(ten[:5]):
-        relating.relate(app.memory, one, other, "depends_on")
+        relations.relate(app.memory, one, other, "depends_on")
     found = graph(app.memory, ten[0], depth=3)
     assert [(each.observation.id, each.depth) for each in found.linked] == [(ten[1], 1), (ten[2], 2), (ten[3], 3)]
-    editing.delete(app.memory, ten[1])
+    edits.delete(app.memory, ten[1])
     assert graph(app.memory, ten[0], depth=5).linked == ()
     assert f"#{ten[1]}" not in call(app, "mem_get_observation", {"id": ten[2]}).text
 
 
 def test_a_graph_with_a_circle_shows_each_observation_once(app: App, ten: list[int]) -> None:
     for one, other in ((0, 1), (1, 2), (2, 0), (0, 2)):
-        relating.relate(app.memory, ten[one], ten[other], "relates_to")
+        relations.relate(app.memory, ten[one], ten[other], "relates_to")
     found = graph(app.memory, ten[0], depth=5)
     assert sorted(each.observation.id for each in found.linked) == ten[1:3]
 
@@ -118,8 +119,8 @@ def test_a_depth_out_of_range_is_an_error(app: App, ten: list[int], depth: int) 
 
 
 def test_the_same_relation_again_renews_it(app: App, ten: list[int]) -> None:
-    first = relating.relate(app.memory, ten[0], ten[1], "fixes", note="old", strength=0.1)
-    again = relating.relate(app.memory, ten[0], ten[1], "fixes", note="new", strength=0.9)
+    first = relations.relate(app.memory, ten[0], ten[1], "fixes", note="old", strength=0.1)
+    again = relations.relate(app.memory, ten[0], ten[1], "fixes", note="new", strength=0.9)
     assert (first.added, again.added) == (1, 0)
     assert [(each.id, each.note, each.strength) for each in relations_of(app.memory, ten[0])] == [
         (first.relations[0].id, "new", 0.9)
@@ -127,18 +128,18 @@ def test_the_same_relation_again_renews_it(app: App, ten: list[int]) -> None:
 
 
 def test_a_relation_in_both_directions_is_two_relations(app: App, ten: list[int]) -> None:
-    made = relating.relate(app.memory, ten[0], ten[1], "contradicts", bidirectional=True)
+    made = relations.relate(app.memory, ten[0], ten[1], "contradicts", bidirectional=True)
     assert [(each.from_id, each.to_id) for each in made.relations] == [(ten[0], ten[1]), (ten[1], ten[0])]
 
 
 def test_what_is_superseded_leaves_until_the_relation_goes(app: App, ten: list[int]) -> None:
-    made = relating.relate(app.memory, ten[1], ten[0], "supersedes").relations[0]
+    made = relations.relate(app.memory, ten[1], ten[0], "supersedes").relations[0]
     assert f"#{ten[0]} " not in call(app, "mem_context", {}).text
     assert call(app, "mem_search", {"query": "note", "limit": 50}).total == 9
-    relating.unrelate(app.memory, made.id)
+    relations.unrelate(app.memory, made.id)
     assert call(app, "mem_search", {"query": "note", "limit": 50}).total == 10
     with pytest.raises(NotFound, match=str(made.id)):
-        relating.unrelate(app.memory, made.id)
+        relations.unrelate(app.memory, made.id)
 
 
 @pytest.mark.parametrize(
@@ -149,4 +150,4 @@ def test_a_wrong_relation_is_an_error(
     app: App, ten: list[int], one: int, other: int | None, kind: str, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        relating.relate(app.memory, ten[one], 404 if other is None else ten[other], kind)
+        relations.relate(app.memory, ten[one], 404 if other is None else ten[other], kind)

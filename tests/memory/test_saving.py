@@ -4,8 +4,9 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import InvalidArgument, NotFound, TooLarge
-from haversack.memory import editing, recalling, sessions
-from haversack.memory.saving import Draft, save
+from haversack.memory import context, sessions
+from haversack.memory.save import edits
+from haversack.memory.save.pipeline import Draft, save
 from haversack.store import observations, relations
 from haversack.store.records import Filters
 from haversack.tokens import count_tokens
@@ -28,7 +29,7 @@ def test_everything_given_is_kept(app: App) -> None:
         title=" Title ", content="  indented\n\ttext \n", kind="Decision", project="P", scope="personal", topic_key="a/b",
         namespace="scout", tags=("one", "Two", "one"), importance=0.8, session_id="s1", tool_name="editor", pinned=True,
     )  # fmt: skip
-    found = recalling.recall(app.memory, save(app.memory, draft).id)
+    found = context.recall(app.memory, save(app.memory, draft).id)
     assert (found.title, found.content, found.kind) == ("Title", "  indented\n\ttext \n", "decision")
     assert (found.project, found.scope, found.topic_key, found.namespace) == ("P", "personal", "a/b", "scout")
     assert (found.tags, found.importance, found.session_id) == (("one", "Two"), 0.8, "s1")
@@ -91,7 +92,7 @@ def test_white_space_and_the_case_of_the_project_make_no_difference_to_a_duplica
 
 
 def test_a_deleted_twin_does_not_make_a_duplicate(app: App) -> None:
-    editing.delete(app.memory, save(app.memory, PORT).id)
+    edits.delete(app.memory, save(app.memory, PORT).id)
     assert save(app.memory, PORT).outcome == "saved"
 
 
@@ -105,10 +106,10 @@ def test_a_topic_is_updated_in_place_and_its_old_text_is_kept(app: App, clock: C
         app.memory, Draft(title="Auth v2", content="JWT", project="P", topic_key="decision/auth", kind="decision")
     )
     assert (again.outcome, again.id, again.revision) == ("updated", first.id, 2)
-    found, revisions = editing.history(app.memory, first.id)
+    found, revisions = edits.history(app.memory, first.id)
     assert (found.title, found.content, found.kind, found.tags) == ("Auth v2", "JWT", "decision", ("a",))
     assert [(each.revision, each.title, each.content) for each in revisions] == [(1, "Auth", "sessions")]
-    recent = recalling.recent(app.memory, Filters(), 10)
+    recent = context.recent(app.memory, Filters(), 10)
     assert [each.id for each in recent] == [first.id, 2], "a topic with a new text is the most recent"
 
 
@@ -118,7 +119,7 @@ def test_every_decision_record_of_its_own_topic_is_kept(app: App) -> None:
             app.memory,
             Draft(title=f"ADR {number}", content=f"decided {number}", topic_key=f"adr/{number}", project="p"),
         )
-    assert recalling.count_observations(app.memory, Filters()) == 5
+    assert context.count_observations(app.memory, Filters()) == 5
 
 
 def test_a_topic_is_one_per_project_scope_and_namespace(app: App) -> None:
@@ -142,15 +143,15 @@ def test_the_same_text_of_a_topic_is_a_duplicate_whenever_it_comes(app: App, clo
 
 def test_a_topic_that_was_deleted_begins_anew(app: App) -> None:
     draft = Draft(title="t", content="c", topic_key="k", project="p")
-    editing.delete(app.memory, save(app.memory, draft).id)
+    edits.delete(app.memory, save(app.memory, draft).id)
     assert save(app.memory, draft).id == 2
 
 
 def test_saves_in_the_same_microsecond_keep_their_order(app: App) -> None:
     app.now = lambda: 1_770_000_000_000_000
     ids = [save(app.memory, Draft(title=f"t{number}", content="c", project="p")).id for number in range(20)]
-    assert [each.id for each in recalling.recent(app.memory, Filters(), 50)] == ids[::-1]
-    timeline = recalling.timeline(app.memory, ids[10], before=2, after=2)
+    assert [each.id for each in context.recent(app.memory, Filters(), 50)] == ids[::-1]
+    timeline = context.timeline(app.memory, ids[10], before=2, after=2)
     assert [each.id for each in timeline.before] == [ids[9], ids[8]]
     assert [each.id for each in timeline.after] == [ids[11], ids[12]]
 
@@ -158,9 +159,9 @@ def test_saves_in_the_same_microsecond_keep_their_order(app: App) -> None:
 def test_content_over_the_limit_is_refused_whole_by_an_error_with_both_sizes(app: App) -> None:
     with pytest.raises(TooLarge, match=r"200,001 characters, over the limit of 200,000"):
         save(app.memory, Draft(title="t", content="x" * 200_001))
-    assert recalling.count_observations(app.memory, Filters()) == 0
+    assert context.count_observations(app.memory, Filters()) == 0
     saved = save(app.memory, Draft(title="t", content="汉" * 200_000))
-    assert len(recalling.recall(app.memory, saved.id).content) == 200_000
+    assert len(context.recall(app.memory, saved.id).content) == 200_000
 
 
 @pytest.mark.parametrize(
@@ -185,13 +186,13 @@ def test_what_cannot_be_saved_is_an_error_that_names_the_field_and_saves_nothing
 ) -> None:
     with pytest.raises(InvalidArgument, match=named):
         save(app.memory, draft)
-    assert recalling.count_observations(app.memory, Filters()) == 0
+    assert context.count_observations(app.memory, Filters()) == 0
     assert sessions.recent(app.memory)[1] == 0
 
 
 def test_a_zero_width_joiner_is_kept(app: App) -> None:
     saved = save(app.memory, Draft(title="👨‍👩‍👧", content="a\u200db"))
-    assert recalling.recall(app.memory, saved.id).content == "a\u200db"
+    assert context.recall(app.memory, saved.id).content == "a\u200db"
 
 
 def test_a_save_can_be_related_at_once(app: App) -> None:
@@ -207,12 +208,12 @@ def test_a_save_can_be_related_at_once(app: App) -> None:
 def test_relating_to_what_is_not_there_saves_nothing(app: App) -> None:
     with pytest.raises(NotFound, match="#99"):
         save(app.memory, Draft(title="t", content="c", relate_to=(99,)))
-    assert recalling.count_observations(app.memory, Filters()) == 0
+    assert context.count_observations(app.memory, Filters()) == 0
 
 
 def test_relating_to_what_is_deleted_saves_nothing(app: App) -> None:
     gone = save(app.memory, PORT).id
-    editing.delete(app.memory, gone)
+    edits.delete(app.memory, gone)
     with pytest.raises(NotFound, match=f"#{gone}"):
         save(app.memory, Draft(title="t", content="c", relate_to=(gone,)))
 

@@ -7,8 +7,10 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import Conflict, InvalidArgument, NotFound, TooLarge
-from haversack.memory import editing, progress, recalling, relating, sessions, statistics
-from haversack.memory.saving import Draft, save
+from haversack.memory import context as recalling
+from haversack.memory import progress, relations, sessions, statistics
+from haversack.memory.save import edits
+from haversack.memory.save.pipeline import Draft, save
 from haversack.store.records import Filters
 from haversack.tokens import count_tokens
 from haversack.tools.call import call
@@ -81,7 +83,7 @@ def test_private_parts_are_kept_nowhere(app: App) -> None:
     ):
         assert "hunter2" not in call(app, tool, arguments).text
     one, other = (save(app.memory, Draft(title=title, content="c", project="p")).id for title in ("a", "b"))
-    relating.relate(app.memory, one, other, "fixes", note=hidden)
+    relations.relate(app.memory, one, other, "fixes", note=hidden)
     app.close()
     for name in os.listdir(app.config.home):
         with open(os.path.join(app.config.home, name), "rb") as file:
@@ -127,7 +129,7 @@ def test_progress_over_the_limit_is_refused(app: App) -> None:
 def test_every_earlier_progress_is_kept(app: App) -> None:
     for number in range(3):
         saved, _ = progress.write(app.memory, "p", json.dumps({"step": number}))
-    _, revisions = editing.history(app.memory, saved.id)
+    _, revisions = edits.history(app.memory, saved.id)
     assert [json.loads(each.content)["step"] for each in revisions] == [1, 0]
 
 
@@ -155,9 +157,9 @@ def test_the_figures_equal_a_recount(app: App) -> None:
     for number, content in enumerate(contents):
         save(app.memory, Draft(title=f"t{number}", content=content, project="p", kind="fact"))
     save(app.memory, Draft(title="t", content="c", project="Q", kind="decision"))
-    editing.delete(app.memory, save(app.memory, Draft(title="gone", content="gone", project="p")).id)
+    edits.delete(app.memory, save(app.memory, Draft(title="gone", content="gone", project="p")).id)
     sessions.save_prompt(app.memory, "hello", project="p")
-    relating.relate(app.memory, 1, 2, "fixes")
+    relations.relate(app.memory, 1, 2, "fixes")
     inside, everything = statistics.statistics(app.memory, project="P"), statistics.statistics(app.memory)
     assert (inside.observations, inside.deleted, inside.prompts, inside.sessions) == (3, 1, 1, 1)
     assert inside.tokens == sum(map(count_tokens, contents))
@@ -170,7 +172,7 @@ def test_the_figures_equal_a_recount(app: App) -> None:
 
 def test_the_figures_of_a_project_are_its_own(app: App) -> None:
     ids = [save(app.memory, Draft(title=f"t{number}", content="c", project="p")).id for number in range(2)]
-    relating.relate(app.memory, ids[0], ids[1], "fixes")
+    relations.relate(app.memory, ids[0], ids[1], "fixes")
     save(app.memory, Draft(title="t", content="c", project="q"))
     assert statistics.statistics(app.memory, project="q").relations == 0
     assert statistics.statistics(app.memory, project="p").relations == 1

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.memory.queries import parse_query
-from haversack.memory.snippets import match_positions, snippet
+from haversack.memory.search.query import parse_query
+from haversack.memory.search.snippets import match_positions, snippet
 
 LOREM = "lorem ipsum dolor sit amet "
 

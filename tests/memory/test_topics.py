@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.memory.topics import LONGEST_SLUG, suggest_topic_key
+from haversack.memory.save.topics import LONGEST_SLUG, suggest_topic_key
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,12 @@ import pytest
 from haversack.app import App
 from haversack.config import Config
 from haversack.errors import InvalidArgument
-from haversack.memory import editing, finding, recalling, relating, saving, sessions, statistics, transfer
-from haversack.memory.editing import Changes
-from haversack.memory.saving import Draft
+from haversack.memory import context, sessions, statistics, transfer
+from haversack.memory import relations as relating
+from haversack.memory.save import edits, pipeline
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search import search as finding
 from haversack.store import observations, relations, search
 from haversack.store.records import Filters
 from haversack.values import asdict
@@ -32,14 +35,14 @@ def full(app: App, clock: Clock) -> App:
             tags=("a", "Ü") if number % 2 else (), importance=number / 10, namespace="n" if number == 7 else "",
             topic_key=f"topic/{number}" if number < 3 else "", pinned=number == 4, tool_name="t",
         )  # fmt: skip
-        saving.save(memory, draft)
+        pipeline.save(memory, draft)
         clock.advance(minutes=1)
-    saving.save(memory, Draft(title="Titel 0 new", content="a new text", project="P", topic_key="topic/0"))
-    editing.update(memory, 2, Changes(content="changed", verification="verified", status="archived"))
-    saving.save(memory, Draft(title="Titel 5 汉字", content="text 5 🙂\nsecond line", kind="decision", project="P"))
-    recalling.recall(memory, 3)
-    editing.delete(memory, 6, hard=True)
-    editing.delete(memory, 5)
+    pipeline.save(memory, Draft(title="Titel 0 new", content="a new text", project="P", topic_key="topic/0"))
+    edits.update(memory, 2, Changes(content="changed", verification="verified", status="archived"))
+    pipeline.save(memory, Draft(title="Titel 5 汉字", content="text 5 🙂\nsecond line", kind="decision", project="P"))
+    context.recall(memory, 3)
+    edits.delete(memory, 6, hard=True)
+    edits.delete(memory, 5)
     relating.relate(memory, 1, 2, "supersedes", note="after the audit", strength=0.4)
     relating.relate(memory, 3, 4, "fixes", bidirectional=True)
     sessions.save_prompt(memory, "do it\nplease", project="p")
@@ -89,7 +92,7 @@ def test_what_was_imported_is_found_counted_and_grouped_as_before(full: App, fre
     one.pop("size_on_disk")
     other.pop("size_on_disk")
     assert one == other
-    recents = [[each.id for each in recalling.recent(app.memory, Filters(), 50)] for app in (full, fresh)]
+    recents = [[each.id for each in context.recent(app.memory, Filters(), 50)] for app in (full, fresh)]
     assert recents[0] == recents[1]
 
 
@@ -112,10 +115,10 @@ def test_an_export_can_be_imported_where_it_came_from(full: App) -> None:
 def test_a_newer_text_replaces_the_older_which_is_kept(full: App, fresh: App, clock: Clock) -> None:
     transfer.import_(fresh.memory, transfer.export(full.memory))
     clock.advance(days=1)
-    editing.update(full.memory, 3, Changes(content="the latest", title="Who asked?"))
+    edits.update(full.memory, 3, Changes(content="the latest", title="Who asked?"))
     done = transfer.import_(fresh.memory, transfer.export(full.memory))
     assert (done.updated, done.added) == (1, 0)
-    found, revisions = editing.history(fresh.memory, 3)
+    found, revisions = edits.history(fresh.memory, 3)
     assert found.content == "the latest"
     assert [each.content for each in revisions] == ["text 2 🙂\nsecond line"]
     assert finding.search(fresh.memory, "latest", finding.filters(fresh.memory)).total == 1
@@ -125,13 +128,13 @@ def test_an_older_text_does_not_replace_a_newer(full: App, fresh: App, clock: Cl
     lines = list(transfer.export(full.memory))
     transfer.import_(fresh.memory, lines)
     clock.advance(days=1)
-    editing.update(fresh.memory, 3, Changes(content="changed here"))
+    edits.update(fresh.memory, 3, Changes(content="changed here"))
     assert transfer.import_(fresh.memory, lines).updated == 0
-    assert recalling.recall(fresh.memory, 3).content == "changed here"
+    assert context.recall(fresh.memory, 3).content == "changed here"
 
 
 def test_into_a_store_in_use_ids_are_new_and_relations_still_meet(full: App, fresh: App) -> None:
-    saving.save(fresh.memory, Draft(title="mine", content="mine", project="p"))
+    pipeline.save(fresh.memory, Draft(title="mine", content="mine", project="p"))
     transfer.import_(fresh.memory, transfer.export(full.memory))
     with fresh.database.read() as tx:
         titles = {each.id: each.title for each in observations.everything(tx)}
@@ -143,7 +146,7 @@ def test_into_a_store_in_use_ids_are_new_and_relations_still_meet(full: App, fre
 
 
 def test_a_rival_of_a_live_topic_keeps_its_text_under_no_topic(full: App, fresh: App) -> None:
-    saving.save(fresh.memory, Draft(title="mine", content="mine", project="p", topic_key="topic/0"))
+    pipeline.save(fresh.memory, Draft(title="mine", content="mine", project="p", topic_key="topic/0"))
     transfer.import_(fresh.memory, transfer.export(full.memory))
     with fresh.database.read() as tx:
         topics = {each.title: each.topic_key for each in observations.everything(tx)}
@@ -176,7 +179,7 @@ def test_a_wrong_line_is_named_and_nothing_is_imported(full: App, fresh: App, wr
     with pytest.raises(InvalidArgument, match="line 4 ") as caught:
         transfer.import_(fresh.memory, [*lines[:3], wrong, *lines[3:]])
     assert "nothing was imported" in caught.value.hint
-    assert recalling.count_observations(fresh.memory, Filters()) == 0
+    assert context.count_observations(fresh.memory, Filters()) == 0
     assert sessions.recent(fresh.memory)[1] == 0
 
 
@@ -196,7 +199,7 @@ def test_a_record_with_a_wrong_value_is_named_and_nothing_is_imported(
     wrong = json.dumps(an_observation(full) | {field: value, "uid": "fresh" if field != "uid" else value})
     with pytest.raises(InvalidArgument, match=f"line {len(lines) + 1} "):
         transfer.import_(fresh.memory, [*lines, wrong])
-    assert recalling.count_observations(fresh.memory, Filters()) == 0
+    assert context.count_observations(fresh.memory, Filters()) == 0
 
 
 @pytest.mark.parametrize("kind", ["revision", "prompt", "relation"])

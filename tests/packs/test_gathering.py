@@ -7,9 +7,11 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import NotFound
-from haversack.memory import editing, finding, relating
-from haversack.memory.editing import Changes
-from haversack.memory.saving import Draft, save
+from haversack.memory import relations
+from haversack.memory.save import edits
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft, save
+from haversack.memory.search import search
 from haversack.packs.gathering import gather
 from haversack.tools.call import Options, call
 
@@ -19,7 +21,7 @@ def add(app: App, title: str, content: str = "", **more: Any) -> int:
 
 
 def gathered(app: App, query: str = "", **more: Any) -> list[int]:
-    return [each.id for each in gather(app.memory, query, finding.filters(app.memory), **more).candidates]
+    return [each.id for each in gather(app.memory, query, search.filters(app.memory), **more).candidates]
 
 
 def pack(app: App, **arguments: object) -> dict[str, Any]:
@@ -62,8 +64,8 @@ def test_a_changed_figure_is_no_near_duplicate(app: App) -> None:
 
 def test_what_is_superseded_never_enters_beside_its_successor(app: App) -> None:
     old, new = add(app, "old way"), add(app, "new way")
-    relating.relate(app.memory, new, old, "supersedes")
-    editing.update(app.memory, old, Changes(status="active"))
+    relations.relate(app.memory, new, old, "supersedes")
+    edits.update(app.memory, old, Changes(status="active"))
     assert gathered(app) == [new]
 
 

@@ -9,10 +9,13 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from haversack.config import MemorySettings
 from haversack.errors import Conflict, NotFound
-from haversack.memory import editing, finding, indexing, recalling, relating, statistics
-from haversack.memory.editing import Changes
+from haversack.memory import context, relations, statistics
 from haversack.memory.room import Memory
-from haversack.memory.saving import Draft, save
+from haversack.memory.save import edits
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft, save
+from haversack.memory.search import index_words
+from haversack.memory.search import search as finding
 from haversack.store import observations, search
 from haversack.store import relations as relation_table
 from haversack.store.database import MEMORY, Database
@@ -110,9 +113,9 @@ class MemoryMachine(RuleBasedStateMachine):
     def update(self, identifier: int, content: str) -> None:
         row = self.rows.get(identifier)
         if row is None or row.deleted:
-            self._expect(NotFound, lambda: editing.update(self.memory, identifier, Changes(content=content)))
+            self._expect(NotFound, lambda: edits.update(self.memory, identifier, Changes(content=content)))
             return
-        updated = editing.update(self.memory, identifier, Changes(content=content))
+        updated = edits.update(self.memory, identifier, Changes(content=content))
         if content != row.content:
             row.texts.append(row.content)
             row.content = content
@@ -124,9 +127,9 @@ class MemoryMachine(RuleBasedStateMachine):
     def delete(self, identifier: int) -> None:
         row = self.rows.get(identifier)
         if row is None or row.deleted:
-            self._expect(NotFound, lambda: editing.delete(self.memory, identifier))
+            self._expect(NotFound, lambda: edits.delete(self.memory, identifier))
             return
-        editing.delete(self.memory, identifier)
+        edits.delete(self.memory, identifier)
         row.deleted = True
 
     @rule(identifier=ids)
@@ -134,19 +137,19 @@ class MemoryMachine(RuleBasedStateMachine):
         row = self.rows.get(identifier)
         changes = Changes(restore=True)
         if row is None:
-            self._expect(NotFound, lambda: editing.update(self.memory, identifier, changes))
+            self._expect(NotFound, lambda: edits.update(self.memory, identifier, changes))
         elif not row.deleted or any(row.topic and other.place == row.place for _, other in self.live()):
-            self._expect(Conflict, lambda: editing.update(self.memory, identifier, changes))
+            self._expect(Conflict, lambda: edits.update(self.memory, identifier, changes))
         else:
-            editing.update(self.memory, identifier, changes)
+            edits.update(self.memory, identifier, changes)
             row.deleted = False
 
     @rule(identifier=consumes(ids))
     def erase(self, identifier: int) -> None:
         if identifier not in self.rows:
-            self._expect(NotFound, lambda: editing.delete(self.memory, identifier, hard=True))
+            self._expect(NotFound, lambda: edits.delete(self.memory, identifier, hard=True))
             return
-        editing.delete(self.memory, identifier, hard=True)
+        edits.delete(self.memory, identifier, hard=True)
         del self.rows[identifier]
         self.order.remove(identifier)
         self.relations = {ends: each for ends, each in self.relations.items() if identifier not in ends[:2]}
@@ -156,16 +159,16 @@ class MemoryMachine(RuleBasedStateMachine):
         if one == other:
             return
         if any(each not in self.rows or self.rows[each].deleted for each in (one, other)):
-            self._expect(NotFound, lambda: relating.relate(self.memory, one, other, kind))
+            self._expect(NotFound, lambda: relations.relate(self.memory, one, other, kind))
             return
-        made = relating.relate(self.memory, one, other, kind).relations[0]
+        made = relations.relate(self.memory, one, other, kind).relations[0]
         assert self.relations.setdefault((one, other, kind), made.id) == made.id
 
     @rule(data=st.data())
     def unrelate(self, data: st.DataObject) -> None:
         if self.relations:
             ends = data.draw(st.sampled_from(sorted(self.relations)))
-            relating.unrelate(self.memory, self.relations.pop(ends))
+            relations.unrelate(self.memory, self.relations.pop(ends))
 
     def _expect(self, kind: type[Exception], act: object) -> None:
         try:
@@ -176,7 +179,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_recent_ones_are_the_models_in_its_order(self) -> None:
-        found = recalling.recent(self.memory, Filters(), 200)
+        found = context.recent(self.memory, Filters(), 200)
         assert [each.id for each in found] == [each for each in reversed(self.order) if not self.rows[each].deleted]
         for each in found:
             row = self.rows[each.id]
@@ -223,12 +226,12 @@ def test_a_rebuilt_index_finds_what_the_kept_one_found() -> None:
     memory = Memory(Database(MEMORY), MemorySettings(), "/somewhere", Clock())
     for number in range(20):
         save(memory, Draft(title=f"note {number}", content=" ".join(WORDS[: 1 + number % 5]), project="p"))
-    editing.delete(memory, 3)
+    edits.delete(memory, 3)
 
     def found() -> list[tuple[int, float]]:
         result = finding.search(memory, "basalt cormorant", finding.filters(memory), limit=50)
         return [(hit.observation.id, round(hit.score, 6)) for hit in result.hits]
 
     before = found()
-    assert indexing.rebuild_index(memory) == 19
+    assert index_words.rebuild_index(memory) == 19
     assert found() == before

@@ -8,21 +8,22 @@ import pytest
 from haversack.app import App
 from haversack.config import Config
 from haversack.errors import Conflict, NotFound, StoreBusy, StoreDamaged
-from haversack.memory import finding, saving
-from haversack.memory.saving import Draft
+from haversack.memory.save import pipeline
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search import search
 from haversack.store import health
 from haversack.store.backup import back_up, restore
 
 
 def keep(app: App, *titles: str) -> None:
     for title in titles:
-        saving.save(app.memory, Draft(title=title, content=f"all about {title}"))
+        pipeline.save(app.memory, Draft(title=title, content=f"all about {title}"))
 
 
 def titles(path: str) -> set[str]:
     app = App(Config(home=os.path.dirname(path)), directory=os.path.dirname(path))
     try:
-        found = finding.search(app.memory, "about", finding.filters(app.memory), limit=100)
+        found = search.search(app.memory, "about", search.filters(app.memory), limit=100)
         return {hit.observation.title for hit in found.hits}
     finally:
         app.close()

@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.config import MemorySettings
-from haversack.memory import compacting, editing, finding, relating, saving
-from haversack.memory.editing import Changes
+from haversack.memory import relations
 from haversack.memory.room import Memory
-from haversack.memory.saving import Draft
+from haversack.memory.save import compaction, edits, pipeline
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search import search
 from haversack.store import observations
 from haversack.store.database import MEMORY, Database
 from haversack.store.filters import where
@@ -51,22 +53,22 @@ def perform(memory: Memory, ids: list[int], act: tuple[Any, ...]) -> None:
         draft = Draft(
             f"Note {len(ids)}", f"{word} {len(ids)}", kind, project, scope, namespace=namespace, status=status
         )
-        ids.append(saving.save(memory, draft).id)
+        ids.append(pipeline.save(memory, draft).id)
     elif not ids:
         return
     elif verb == "edit":
         changes = Changes(project=project or None, kind=kind, scope=scope, namespace=namespace, status=status)
-        editing.update(memory, ids[number % len(ids)], changes)
+        edits.update(memory, ids[number % len(ids)], changes)
     elif verb in ("delete", "erase"):
-        editing.delete(memory, ids[number % len(ids)], hard=verb == "erase")
+        edits.delete(memory, ids[number % len(ids)], hard=verb == "erase")
     elif verb == "restore":
-        editing.update(memory, ids[number % len(ids)], Changes(restore=True))
+        edits.update(memory, ids[number % len(ids)], Changes(restore=True))
     elif verb == "supersede":
-        relating.relate(memory, ids[-1], ids[number % len(ids)], "supersedes")
+        relations.relate(memory, ids[-1], ids[number % len(ids)], "supersedes")
     elif verb == "release":
-        relating.unrelate(memory, number)
+        relations.unrelate(memory, number)
     else:
-        compacting.compact(memory, Filters(), 0, (ids[number % len(ids)],), None)
+        compaction.compact(memory, Filters(), 0, (ids[number % len(ids)],), None)
 
 
 @examples(60)
@@ -89,5 +91,5 @@ def test_counts_agree_with_a_walk_through_every_row(performed: list[tuple[Any, .
                 f"SELECT count(*) FROM observations o WHERE {condition} AND o.content LIKE 'apple%'", values
             )
             assert observations.count_observations(tx, filters) == walked
-        assert finding.count_search_results(memory, "apple", filters) == apples
+        assert search.count_search_results(memory, "apple", filters) == apples
     memory.database.close()

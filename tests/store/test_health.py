@@ -7,8 +7,8 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import StoreDamaged, StoreError, StoreTooNew
-from haversack.memory.indexing import rebuild_index
-from haversack.memory.saving import Draft, save
+from haversack.memory.save.pipeline import Draft, save
+from haversack.memory.search.index_words import rebuild_index
 from haversack.store import health, schema, search
 
 

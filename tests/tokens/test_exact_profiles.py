@@ -20,8 +20,8 @@ from haversack.app import App
 from haversack.cli import token_counts
 from haversack.config import Config
 from haversack.errors import DamagedFile
-from haversack.memory import saving
-from haversack.memory.saving import Draft
+from haversack.memory.save import pipeline
+from haversack.memory.save.pipeline import Draft
 from haversack.tokens import Profile, bpe, count_tokens, exact, fitted, profile_named, profile_names, profiles
 from haversack.tokens.profiles import estimated_profile, exact_profile
 from haversack.tokens.vocabulary import open_vocabulary
@@ -222,9 +222,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = str(tmp_path_factory.mktemp("exact") / "home")
     app = App(Config(home=home), directory=home, now=Clock())
     for kind, text in contents(1_500).items():
-        saving.save(app.memory, Draft(title=f"token sample: {kind}", content=text, project="samples"))
-        saving.save(app.memory, Draft(title=f"token line: {kind}", content=text[:200], project="samples"))
-    saving.save(app.memory, Draft(title="one long line of token", content="token字 " * 12_000, project="samples"))
+        pipeline.save(app.memory, Draft(title=f"token sample: {kind}", content=text, project="samples"))
+        pipeline.save(app.memory, Draft(title=f"token line: {kind}", content=text[:200], project="samples"))
+    pipeline.save(app.memory, Draft(title="one long line of token", content="token字 " * 12_000, project="samples"))
     app.close()
     yield home
 

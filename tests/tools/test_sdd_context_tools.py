@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from haversack.app import App
 from haversack.errors import InvalidArgument, NotFound
-from haversack.memory.saving import Draft, save
+from haversack.memory.save.pipeline import Draft, save
 from haversack.tools.prompts import prompts, written
 from haversack.tools.resources import read, resources
 from tests.tools.planning import Planner

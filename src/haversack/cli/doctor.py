@@ -9,7 +9,7 @@ from haversack.app import App
 from haversack.cli import terminal
 from haversack.config import Config, load
 from haversack.errors import HaversackError
-from haversack.memory.indexing import rebuild_index
+from haversack.memory.search.index_words import rebuild_index
 from haversack.store import health
 from haversack.values import asdict, record
 

@@ -188,7 +188,7 @@ def _fitcheck(typed: list[str]) -> int:
 
 
 def _reembed(typed: list[str]) -> int:
-    from haversack.memory import meaning
+    from haversack.memory.meaning import similarity
 
     parser = plain_parser(
         "reembed",
@@ -202,7 +202,7 @@ def _reembed(typed: list[str]) -> int:
     app = App()
     progress = _Progress("memories")
     try:
-        done = meaning.reembed(app.memory, anew=parsed.all, step=progress.step)
+        done = similarity.reembed(app.memory, anew=parsed.all, step=progress.step)
     finally:
         progress.close()
         app.close()

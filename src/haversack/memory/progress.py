@@ -3,7 +3,7 @@
 from haversack.errors import InvalidArgument
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
-from haversack.memory.saving import Draft, Saved, save
+from haversack.memory.save.pipeline import Draft, Saved, save
 from haversack.store import observations
 from haversack.text.redaction import redact_json
 from haversack.values import record

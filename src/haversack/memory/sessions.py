@@ -3,9 +3,9 @@
 import os
 
 from haversack.errors import Conflict, NotFound
-from haversack.memory.checks import MAX_NAME, check_line, check_optional_text, check_text
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
+from haversack.memory.save.checks import MAX_NAME, check_line, check_optional_text, check_text
 from haversack.store import observations
 from haversack.store import sessions as table
 from haversack.store.database import Reader, Writer

@@ -9,9 +9,9 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from haversack.errors import InvalidArgument
-from haversack.memory import indexing
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
+from haversack.memory.search import index_words
 from haversack.store import observations, relations, sessions
 from haversack.store.database import ConstraintBroken, Writer
 from haversack.store.observations import NewObservation
@@ -148,10 +148,10 @@ class _Reading:
         values = {name: getattr(found, name) for name in names}
         values |= {"pinned": int(found.pinned), "project_key": project_key(found.project)}
         values |= {"bytes": utf8_length(found.content), "units": count_tokens(found.content)}
-        values |= {"label": indexing.label(found.title, found.content), "asks": indexing.asks(found.content)}
+        values |= {"label": index_words.label(found.title, found.content), "asks": index_words.asks(found.content)}
         observations.change(self.tx, identifier, values)
         observations.retag(self.tx, identifier, found.tags)
-        indexing.index(self.tx, identifier)
+        index_words.index(self.tx, identifier)
 
     def _revision(self, values: dict[str, Any]) -> str:
         uid = values.pop("uid")
@@ -219,6 +219,6 @@ def _new(found: Observation) -> NewObservation:
     return NewObservation(
         **shared,
         project_key=project_key(found.project),
-        label=indexing.label(found.title, found.content),
-        asks=indexing.asks(found.content),
+        label=index_words.label(found.title, found.content),
+        asks=index_words.asks(found.content),
     )

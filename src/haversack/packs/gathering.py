@@ -5,9 +5,9 @@ from types import MappingProxyType
 
 from haversack.digests import blake2b
 from haversack.errors import NotFound, StoreUnwritable
-from haversack.memory import finding
-from haversack.memory.checks import CURRENT_STATUSES, MAX_LIMIT
 from haversack.memory.room import Memory
+from haversack.memory.save.checks import CURRENT_STATUSES, MAX_LIMIT
+from haversack.memory.search import search
 from haversack.store import observations, packs, relations
 from haversack.store.records import Filters, Observation
 from haversack.values import record
@@ -54,7 +54,7 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
     # What the reader has is left out below, and must not keep what is new from being looked at.
     wanted = candidates + len(known)
     if query.strip():
-        found = finding.search(memory, query, filters, limit=min(wanted, MAX_LIMIT))
+        found = search.search(memory, query, filters, limit=min(wanted, MAX_LIMIT))
         ranked = [hit.observation for hit in found.hits]
         # A neighbour of a match is a candidate, although it is not one of the matches.
         behind = found.total - sum(each.id not in found.beside for each in ranked)
@@ -86,7 +86,7 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
 def further(memory: Memory, match: str, filters: Filters, seen: Collection[int], count: int) -> list[int]:
     """Ids of memories behind those seen, as they stand now: by age for a query, otherwise the foremost."""
     if match:
-        found = finding.matches_below(memory, match, filters, _ABOVE_ALL, len(seen) + count)
+        found = search.matches_below(memory, match, filters, _ABOVE_ALL, len(seen) + count)
     else:
         with memory.database.read() as tx:
             found = observations.foremost_ids(tx, filters, len(seen) + count, after=0)

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 from haversack.app import App
-from haversack.memory import editing, relating, saving
-from haversack.memory.checks import RELATION_TYPES, SCOPES, STATUSES, VERIFICATIONS
-from haversack.memory.editing import Changes
-from haversack.memory.saving import Draft
+from haversack.memory import relations
+from haversack.memory.save import edits, pipeline
+from haversack.memory.save.checks import RELATION_TYPES, SCOPES, STATUSES, VERIFICATIONS
+from haversack.memory.save.edits import Changes
+from haversack.memory.save.pipeline import Draft
 from haversack.text.redaction import describe
 from haversack.tools.declaring import Range, tool
 from haversack.tools.parameters import Namespace, Project, Scope
@@ -34,7 +35,7 @@ def mem_save(
     relate_to: Annotated[list[int], "Ids of related memories"] = [],  # noqa: B006
 ) -> Outcome:
     """Remember something worth knowing next week. Says whether it was saved, updated its topic, or is a duplicate."""
-    saved = saving.save(
+    saved = pipeline.save(
         app.memory,
         Draft(
             title=title,
@@ -53,7 +54,7 @@ def mem_save(
     return saved_reply(saved, title)
 
 
-def saved_reply(saved: saving.Saved, title: str) -> Done:
+def saved_reply(saved: pipeline.Saved, title: str) -> Done:
     """What became of a draft, in a sentence and as facts."""
     message = {
         "saved": f"saved #{saved.id}",
@@ -93,7 +94,7 @@ def mem_relate(
     strength: Annotated[float, Range(0, 1)] = 1.0,
 ) -> Outcome:
     """Link two memories; what is superseded leaves searches."""
-    related = relating.relate(
+    related = relations.relate(
         app.memory, from_id, to_id, relation_type, note=note, bidirectional=bidirectional, strength=strength
     )
     verb = "related" if related.added else "renewed"
@@ -111,7 +112,7 @@ def mem_relate(
 @tool(group="memory", writes=True)
 def mem_unrelate(app: App, *, id: Annotated[int, "Relation id, from mem_get_observation"]) -> Outcome:
     """Remove a relation."""
-    gone = relating.unrelate(app.memory, id)
+    gone = relations.unrelate(app.memory, id)
     message = f"removed relation {id}: #{gone.from_id} {gone.type} #{gone.to_id}"
     return Done(message, {"removed": relation_facts(gone)}, brief=message)
 
@@ -121,7 +122,7 @@ def mem_delete(
     app: App, *, id: int, hard: Annotated[bool, "For good; soft deletes can be restored"] = False
 ) -> Outcome:
     """Delete a memory."""
-    gone = editing.delete(app.memory, id, hard=hard)
+    gone = edits.delete(app.memory, id, hard=hard)
     how = "deleted for good" if hard else "deleted"
     undo = "" if hard else f". mem_update(id={id}, restore=true) brings it back"
     return Done(f"{how}: #{id} {one_line(gone.title, 100)}{undo}", {"id": id, "hard": hard}, brief=f"{how} #{id}")
@@ -164,7 +165,7 @@ def mem_update(
         pinned=pinned,
         restore=restore,
     )
-    updated = editing.update(app.memory, id, changes)
+    updated = edits.update(app.memory, id, changes)
     what = ", ".join(updated.changed) or "nothing: it was so already"
     message = f"restored #{id}" if updated.restored else f"updated #{id}"
     if not updated.restored or updated.changed:

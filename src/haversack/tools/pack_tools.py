@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from haversack.app import App
-from haversack.memory import finding
-from haversack.memory.checks import SCOPES
+from haversack.memory.save.checks import SCOPES
+from haversack.memory.search import search
 from haversack.packs import building, gathering
 from haversack.store.records import Filters, Observation
 from haversack.text.redaction import redact
@@ -40,9 +40,7 @@ def context_pack(
     since: Annotated[str, "pack_id: only what changed since"] = "",
 ) -> Outcome:
     """The best memories in full within a budget (2000 tokens), as Markdown ready to paste elsewhere."""
-    filters = finding.filters(
-        app.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags)
-    )
+    filters = search.filters(app.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags))
     gathered = gathering.gather(app.memory, query, filters, candidates=candidates, since=since)
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
     blocks = [_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
@@ -88,7 +86,7 @@ def _more_of_pack(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     if not ids and "seen" in state:
         ids = gathering.further(app.memory, state["match"], filters_from(state["filters"]), {*state["seen"]}, PAGE)
         state["seen"] = [*state["seen"], *ids]
-    held = finding.by_ids(app.memory, ids)
+    held = search.by_ids(app.memory, ids)
     blocks = [_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]
     left = max(len(state["ids"]), rest.items - len(ids)) if ids else 0
     goes_on = state["ids"] or (left and "seen" in state)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from haversack.memory.checks import SCOPES
+from haversack.memory.save.checks import SCOPES
 from haversack.tools.declaring import Range
 
 Scope = Annotated[str, SCOPES]

@@ -3,9 +3,10 @@
 from typing import Annotated, Literal
 
 from haversack.app import App
-from haversack.memory import finding, recalling
-from haversack.memory.checks import SCOPES, STATUSES
+from haversack.memory import context as recalling
 from haversack.memory.graph import graph, relations_of
+from haversack.memory.save.checks import SCOPES, STATUSES
+from haversack.memory.search import search
 from haversack.store.records import Observation
 from haversack.tools import searching
 from haversack.tools.declaring import Range, tool
@@ -40,7 +41,7 @@ def mem_search(
     explain: Annotated[bool, "Show the parts of each score"] = False,
 ) -> Outcome:
     """Find memories by words or a question, best first. Start here, then mem_timeline or mem_get_observation."""
-    chosen = finding.filters(
+    chosen = search.filters(
         app.memory,
         kind=kind,
         project=project,
@@ -51,7 +52,7 @@ def mem_search(
         since=since,
         until=until,
     )
-    found = finding.search(app.memory, query, chosen, mode=match, limit=limit)
+    found = search.search(app.memory, query, chosen, mode=match, limit=limit)
     return searching.result(app, found, query, project, explain=explain)
 
 
@@ -126,7 +127,7 @@ def mem_get_observation(app: App, *, id: Annotated[int, "As in #12"]) -> Outcome
     observation = recalling.recall(app.memory, id)
     links = relations_of(app.memory, id)
     others = [other for link in links for other in (link.from_id, link.to_id) if other != id]
-    titles = {found.id: found.title for found in finding.by_ids(app.memory, others)}
+    titles = {found.id: found.title for found in search.by_ids(app.memory, others)}
     facts = observation_facts(observation) | ({"relations": [relation_facts(link) for link in links]} if links else {})
     return Document(
         whole_observation(observation, links, titles),

@@ -3,8 +3,8 @@
 from typing import Annotated, Literal
 
 from haversack.app import App
-from haversack.memory.finding import by_topic
-from haversack.memory.saving import Draft, save
+from haversack.memory.save.pipeline import Draft, save
+from haversack.memory.search.search import by_topic
 from haversack.sdd import change_work, exploration
 from haversack.sdd.artifacts import ADR_STATUSES, Decision
 from haversack.sdd.changes import SIZES, TYPES, Change

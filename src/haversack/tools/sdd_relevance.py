@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from haversack.app import App
 from haversack.errors import InvalidArgument
-from haversack.memory import finding
 from haversack.memory.projects import project_key
-from haversack.memory.queries import Query, parse_query
-from haversack.memory.ranking import Hit
-from haversack.memory.snippets import snippet
+from haversack.memory.search import search
+from haversack.memory.search.query import Query, parse_query
+from haversack.memory.search.ranking import Hit
+from haversack.memory.search.snippets import snippet
 from haversack.sdd import changes
 from haversack.sdd.changes import Change
 from haversack.sdd.context import ContextCheck, Passage, Source, check_context
@@ -67,9 +67,9 @@ def weigh(app: App, root: str, description: str, project: str) -> Weighed:
 def _memories(app: App, question: str, projects: Sequence[str]) -> list[Observation]:
     hits: list[Hit] = []
     for project in {project_key(each): each for each in projects}.values():
-        chosen = finding.filters(app.memory, project=project)
+        chosen = search.filters(app.memory, project=project)
         try:
-            hits += finding.search(app.memory, question, chosen, limit=_SEARCHED).hits
+            hits += search.search(app.memory, question, chosen, limit=_SEARCHED).hits
         except InvalidArgument:
             # A description without a word to search for still has a plan to be checked against.
             return []
@@ -120,8 +120,8 @@ def _head(check: ContextCheck, active: Change | None, findings: int, errors: int
 
 def _concerns(finding: Finding, check: ContextCheck) -> bool:
     """Whether a finding is about the words of the change or names a requirement they name."""
-    named = set(cited(finding.message, REQUIREMENTS)) & set(check.cited_ids)
-    return finding.file == "change_description" or bool(named)
+    named = set(cited(search.message, REQUIREMENTS)) & set(check.cited_ids)
+    return search.file == "change_description" or bool(named)
 
 
 def _requirement_ids(check: ContextCheck) -> list[Block]:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from haversack.app import App
 from haversack.errors import DamagedFile, HaversackError
-from haversack.memory.saving import Draft, save
+from haversack.memory.save.pipeline import Draft, save
 from haversack.sdd.library import load_project, located
 from haversack.sdd.results import ChangeReceipt, DecisionReceipt, Receipt, Remembrance
 from haversack.sdd.stages import NextStep

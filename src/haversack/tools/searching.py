@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from haversack.app import App
-from haversack.memory import finding, recalling
-from haversack.memory.finding import Found
-from haversack.memory.queries import parse_query
-from haversack.memory.ranking import Hit
-from haversack.memory.recalling import Context
+from haversack.memory import context as recalling
+from haversack.memory.context import Context
+from haversack.memory.search import search
+from haversack.memory.search.query import parse_query
+from haversack.memory.search.ranking import Hit
+from haversack.memory.search.search import Found
 from haversack.store.records import Filters, Observation
 from haversack.tools.declaring import resumes
 from haversack.tools.result import Block, Rest, Result
@@ -84,14 +85,14 @@ def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
         seen = {*state["ranked"], *ids}
         wanted = PAGE - len(ids)
         chosen = filters_from(state["filters"])
-        further = finding.matches_below(app.memory, state["match"], chosen, state["below"], wanted + len(seen) + 1)
+        further = search.matches_below(app.memory, state["match"], chosen, state["below"], wanted + len(seen) + 1)
         fresh = [each for each in further if each not in seen]
         goes_on = goes_on or len(fresh) > wanted
         ids = [*ids, *fresh[:wanted]]
         state["below"] = ids[-1] if fresh and wanted else state["below"]
         state["ranked"] = sorted({*seen, *ids})
     query = parse_query(state["text"])
-    blocks = [found_block(each, query) for each in finding.by_ids(app.memory, ids)]
+    blocks = [found_block(each, query) for each in search.by_ids(app.memory, ids)]
     return blocks, _further(rest, len(ids), state) if goes_on else None
 
 
@@ -138,6 +139,6 @@ def _more_of_list(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
         )
     ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
     new = [each for each in ids if each not in state["seen"]]
-    blocks = [observation_block(each, section=state["section"]) for each in finding.by_ids(app.memory, new)]
+    blocks = [observation_block(each, section=state["section"]) for each in search.by_ids(app.memory, new)]
     goes_on = state["ids"] or recalling.behind(app.memory, filters_from(state["filters"]), state["before"], 1)[0]
     return blocks, _further(rest, len(new), state) if goes_on else None

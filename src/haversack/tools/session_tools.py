@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from haversack.app import App
-from haversack.memory import capturing, progress, sessions
-from haversack.memory.saving import Draft, save
+from haversack.memory import capture, progress, sessions
+from haversack.memory.save.pipeline import Draft, save
 from haversack.text.redaction import describe
 from haversack.text.times import minute
 from haversack.tools.declaring import tool
@@ -86,7 +86,7 @@ def mem_capture_passive(
     namespace: Namespace = "",
 ) -> Outcome:
     """Save each list item under headings like "Key learnings" as a memory."""
-    captured = capturing.capture(
+    captured = capture.capture(
         app.memory, content, project=project, session_id=session_id, source=source, namespace=namespace
     )
     ids = ", ".join(f"#{each.id}" for each in captured.saved)

@@ -3,11 +3,13 @@
 from typing import Annotated
 
 from haversack.app import App
-from haversack.memory import compacting, editing, finding, recalling, sessions
-from haversack.memory.checks import SCOPES, STATUSES
-from haversack.memory.saving import Draft
+from haversack.memory import context, sessions
+from haversack.memory.save import compaction, edits
+from haversack.memory.save.checks import SCOPES, STATUSES
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.save.topics import suggest_topic_key
+from haversack.memory.search import search
 from haversack.memory.statistics import Statistics, statistics
-from haversack.memory.topics import suggest_topic_key
 from haversack.store.records import Observation, Session
 from haversack.text.redaction import describe
 from haversack.text.times import date
@@ -77,11 +79,11 @@ def mem_compact(
     summary_content: Annotated[str, "Saved in their place"] = "",
 ) -> Outcome:
     """List old memories with their token price, or softly delete given ones behind a summary."""
-    filters = recalling.place_filters(project=project, scope=scope, namespace=namespace)
+    filters = context.place_filters(project=project, scope=scope, namespace=namespace)
     if ids:
         summary = _summary(project, namespace, summary_title, summary_content)
-        return _compacted(compacting.compact(app.memory, filters, older_than_days, tuple(ids), summary))
-    found = compacting.candidates(app.memory, filters, older_than_days)
+        return _compacted(compaction.compact(app.memory, filters, older_than_days, tuple(ids), summary))
+    found = compaction.candidates(app.memory, filters, older_than_days)
     # Counts are stored as o200k's; what compacting would free need not be counted again for another profile.
     price = found.units
     blocks = [_candidate(each) for each in found.observations]
@@ -107,7 +109,7 @@ def _candidate(observation: Observation) -> Block:
 def _more_candidates(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
     ids, left = rest.state["ids"][:50], rest.state["ids"][50:]
     further = Rest(len(left), len(left) * CANDIDATE_PRICE, rest.resume, {"ids": left}) if left else None
-    return [_candidate(each) for each in finding.by_ids(app.memory, list(ids))], further
+    return [_candidate(each) for each in search.by_ids(app.memory, list(ids))], further
 
 
 def _summary(project: str, namespace: str | None, title: str, content: str) -> Draft | None:
@@ -116,7 +118,7 @@ def _summary(project: str, namespace: str | None, title: str, content: str) -> D
     return Draft(title=title or "Compaction summary", content=content, project=project, namespace=namespace or "")
 
 
-def _compacted(done: compacting.Compacted) -> Done:
+def _compacted(done: compaction.Compacted) -> Done:
     message = f"compacted {len(done.deleted)} observations (soft delete)"
     if done.refused:
         listed = ", ".join(f"#{each}" for each in done.refused[:20])
@@ -148,13 +150,13 @@ def list_observations(
     limit: Limit = 20,
 ) -> Outcome:
     """Memories by recency, the newest first."""
-    chosen = finding.filters(
+    chosen = search.filters(
         app.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
         status=status, since=since, until=until,
     )  # fmt: skip
     with app.database.read():  # one snapshot for the list, its total and what comes behind it
-        found = recalling.recent(app.memory, chosen, limit)
-        total = recalling.count_observations(app.memory, chosen)
+        found = context.recent(app.memory, chosen, limit)
+        total = context.count_observations(app.memory, chosen)
         rest = rest_of_list(app, chosen, found, total) if len(found) < total else None
     return Result(
         blocks=[observation_block(each) for each in found],
@@ -170,7 +172,7 @@ def list_observations(
 @tool(group="terminal", level="summary", title="Earlier texts of a memory")
 def observation_history(app: App, *, id: Annotated[int, "As in #12"]) -> Outcome:
     """The earlier texts of a memory, the newest first."""
-    observation, revisions = editing.history(app.memory, id)
+    observation, revisions = edits.history(app.memory, id)
     blocks: list[Block] = [revision_block(each, each.revision) for each in revisions]
     return Result(
         blocks=blocks,

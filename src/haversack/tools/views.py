@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from haversack.memory.queries import Query
-from haversack.memory.snippets import snippet
+from haversack.memory.search.query import Query
+from haversack.memory.search.snippets import snippet
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.text import times
 from haversack.tools.quoting import excerpt, passage

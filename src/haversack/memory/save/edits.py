@@ -1,12 +1,12 @@
 """Changing what is remembered: update, delete, restore, and the earlier texts."""
 
 from haversack.errors import Conflict, InvalidArgument, NotFound
-from haversack.memory import indexing
-from haversack.memory.checks import VERIFICATIONS, check_member
 from haversack.memory.lookup import get
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
-from haversack.memory.saving import Draft, checked, content_hash, redacted
+from haversack.memory.save.checks import VERIFICATIONS, check_member
+from haversack.memory.save.pipeline import Draft, checked, content_hash, redacted
+from haversack.memory.search import index_words
 from haversack.store import observations, search
 from haversack.store.database import Reader, Value, Writer
 from haversack.store.records import Observation, Revision
@@ -73,7 +73,7 @@ def update(memory: Memory, identifier: int, changes: Changes) -> Updated:
             observations.change(tx, identifier, values)
         if tags is not None:
             observations.retag(tx, identifier, draft.tags)
-        indexing.index(tx, identifier)
+        index_words.index(tx, identifier)
         updated = Updated(get(tx, identifier), changed, revision, redactions, restored)
     memory.saved(identifier)
     return updated
@@ -136,7 +136,7 @@ def _values(memory: Memory, old: Observation, draft: Draft, changes: Changes) ->
     if "content" in values:
         values |= {"bytes": utf8_length(draft.content), "units": count_tokens(draft.content)}
     if "content" in values or "title" in values:
-        values |= {"label": indexing.label(draft.title, draft.content), "asks": indexing.asks(draft.content)}
+        values |= {"label": index_words.label(draft.title, draft.content), "asks": index_words.asks(draft.content)}
     if "project" in values:
         values["project_key"] = project_key(draft.project)
     if values:

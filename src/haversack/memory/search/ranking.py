@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import exp
 
-from haversack.memory.periods import When, nearness
+from haversack.memory.search.periods import When, nearness
 from haversack.store.postings import SESSION_BITS, Placed
 from haversack.store.records import Observation
 from haversack.values import record

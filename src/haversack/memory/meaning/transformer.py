@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from haversack.memory.embedding import read_tensors, read_tokenizer
+from haversack.memory.meaning.models import read_tensors, read_tokenizer
 
 MOST_TOKENS = 256
 BATCH = 16

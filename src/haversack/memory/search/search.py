@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from haversack.errors import InvalidArgument
-from haversack.memory import ranking, scoring
-from haversack.memory.checks import CURRENT_STATUSES, SCOPES, STATUSES, check_kind, check_limit, check_member
-from haversack.memory.indexing import WEIGHTS
-from haversack.memory.periods import periods_in
 from haversack.memory.projects import project_key
-from haversack.memory.queries import Mode, Query, Sought, match_expression, parse_query, sought, spoken_words
-from haversack.memory.ranking import Asked, Hit, Scored
 from haversack.memory.room import Memory
-from haversack.memory.scoring import Postings
+from haversack.memory.save.checks import CURRENT_STATUSES, SCOPES, STATUSES, check_kind, check_limit, check_member
+from haversack.memory.search import ranking
+from haversack.memory.search import relevance as scoring
+from haversack.memory.search.index_words import WEIGHTS
+from haversack.memory.search.periods import periods_in
+from haversack.memory.search.query import Mode, Query, Sought, match_expression, parse_query, sought, spoken_words
+from haversack.memory.search.ranking import Asked, Hit, Scored
+from haversack.memory.search.relevance import Postings
 from haversack.store import observations, postings, relations, vectors
 from haversack.store import search as index
 from haversack.store.database import Reader
@@ -124,9 +125,9 @@ def _by_words(
     talks = postings.conversations(tx, numbers, CONVERSATION_ASKS, CONVERSATION_TURNS)
     relevance = scoring.score_places(gathered, sessions, promising, talks)
     if memory.settings.semantic != "off" and vectors.models(tx):
-        from haversack.memory import meaning  # a store without vectors never pays for what they need
+        from haversack.memory.meaning import similarity  # a store without vectors never pays for what they need
 
-        relevance = meaning.heeded(tx, memory, text, chosen, relevance, talks)
+        relevance = similarity.heeded(tx, memory, text, chosen, relevance, talks)
     rows = postings.placed(tx, scoring.best_places(relevance, wanted), chosen)
     matching = set().union(*(each.strengths for each in gathered))
     companions = frozenset(row.id for row in rows if row.place not in matching)

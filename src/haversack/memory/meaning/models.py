@@ -64,7 +64,7 @@ def embedder(name: str) -> Embedder:
     folder = spec.submodule_search_locations[0]
     if name == "wordllama":
         return Embedder(name, _static_model(folder))
-    from haversack.memory.transformer import Transformer
+    from haversack.memory.meaning.transformer import Transformer
 
     return Embedder(name, Transformer(os.path.join(folder, "model")))
 

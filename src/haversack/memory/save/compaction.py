@@ -2,7 +2,7 @@
 
 from haversack.errors import InvalidArgument
 from haversack.memory.room import Memory
-from haversack.memory.saving import Draft, Saved, save
+from haversack.memory.save.pipeline import Draft, Saved, save
 from haversack.store import observations, search
 from haversack.store.records import Filters, Observation
 from haversack.text.times import DAY

@@ -6,8 +6,10 @@ from unicodedata import normalize
 
 from haversack.digests import blake2b
 from haversack.errors import NotFound
-from haversack.memory import indexing, sessions
-from haversack.memory.checks import (
+from haversack.memory import sessions
+from haversack.memory.projects import project_key
+from haversack.memory.room import Memory
+from haversack.memory.save.checks import (
     MAX_TITLE,
     SCOPES,
     STATUSES,
@@ -18,9 +20,8 @@ from haversack.memory.checks import (
     check_tags,
     check_text,
 )
-from haversack.memory.projects import project_key
-from haversack.memory.room import Memory
-from haversack.memory.topics import suggest_topic_key
+from haversack.memory.save.topics import suggest_topic_key
+from haversack.memory.search import index_words
 from haversack.store import observations, relations
 from haversack.store.database import Writer
 from haversack.store.observations import NewObservation
@@ -161,12 +162,12 @@ def _place(tx: Writer, memory: Memory, draft: Draft, fingerprint: str) -> Saved:
             content_hash=fingerprint,
             bytes=utf8_length(draft.content),
             units=count_tokens(draft.content),
-            label=indexing.label(draft.title, draft.content),
-            asks=indexing.asks(draft.content),
+            label=index_words.label(draft.title, draft.content),
+            asks=index_words.asks(draft.content),
             created_at=now,
         ),
     )
-    indexing.index(tx, identifier)
+    index_words.index(tx, identifier)
     return Saved("saved", identifier, draft.session_id, draft.project)
 
 
@@ -185,8 +186,8 @@ def _new_text(tx: Writer, held: Observation, draft: Draft, fingerprint: str, now
             "content_hash": fingerprint,
             "bytes": utf8_length(draft.content),
             "units": count_tokens(draft.content),
-            "label": indexing.label(draft.title, draft.content),
-            "asks": indexing.asks(draft.content),
+            "label": index_words.label(draft.title, draft.content),
+            "asks": index_words.asks(draft.content),
             "revision_count": revision,
             "updated_at": now,
             "last_seen_at": now,
@@ -195,6 +196,6 @@ def _new_text(tx: Writer, held: Observation, draft: Draft, fingerprint: str, now
     if draft.tags != held.tags:
         observations.retag(tx, held.id, draft.tags or held.tags)
     observations.move_to_end(tx, held.id)
-    indexing.index(tx, held.id)
+    index_words.index(tx, held.id)
     # The first text is revision 1, so what is live now is one more than what is kept.
     return Saved("updated", held.id, held.session_id, held.project, revision=revision + 1)

@@ -1,10 +1,10 @@
 """Relations between observations, and the graph they make."""
 
 from haversack.errors import InvalidArgument, NotFound
-from haversack.memory import indexing
-from haversack.memory.checks import RELATION_TYPES, check_fraction, check_member, check_optional_text
 from haversack.memory.lookup import get
 from haversack.memory.room import Memory
+from haversack.memory.save.checks import RELATION_TYPES, check_fraction, check_member, check_optional_text
+from haversack.memory.search import index_words
 from haversack.store import observations, relations
 from haversack.store.records import Relation
 from haversack.text.redaction import redact
@@ -55,7 +55,7 @@ def relate(
         if relation_type == "supersedes":
             # What is superseded leaves searches and packs; it can be asked for with status=superseded.
             observations.change(tx, to_id, {"status": "superseded"})
-            indexing.index(tx, to_id)
+            index_words.index(tx, to_id)
     return Related(tuple(made), added, redacted.found if redacted else ())
 
 
@@ -70,5 +70,5 @@ def unrelate(memory: Memory, identifier: int) -> Relation:
         still = relations.superseded_among(tx, [found.to_id])
         if found.type == "supersedes" and target and target.status == "superseded" and not still:
             observations.change(tx, found.to_id, {"status": "active"})
-            indexing.index(tx, found.to_id)
+            index_words.index(tx, found.to_id)
         return found

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from haversack.memory.queries import Query, Term
+from haversack.memory.search.query import Query, Term
 from haversack.text.stems import stem
 from haversack.text.words import ASCII_WORD, SPACED_WORD, fold, is_symbol, is_unspaced, spell_names
 from haversack.values import record

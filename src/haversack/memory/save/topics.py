@@ -1,6 +1,6 @@
 """Proposing the topic key under which later versions of the same matter replace this one."""
 
-from haversack.memory.queries import STOP_WORDS
+from haversack.memory.search.query import STOP_WORDS
 from haversack.text.stems import stem
 from haversack.text.words import normalise, spell_names, symbol_words, words_in
 

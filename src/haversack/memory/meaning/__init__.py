@@ -1,0 +1,1 @@
+"""Search by meaning, where a model is installed."""
