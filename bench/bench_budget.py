@@ -14,7 +14,7 @@ from statistics import median
 
 from haversack.app import App
 from haversack.config import Config
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from haversack.worklog import open_log
 
 DEBITS = """

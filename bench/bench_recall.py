@@ -28,7 +28,7 @@ from haversack.config import Config, MemorySettings
 from haversack.memory.meaning import similarity
 from haversack.memory.search.query import STOP_WORDS
 from haversack.tokens import count_tokens
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 
 BUDGETS = (250, 500, 1000, 2000, 4000)
 MEANING = "mem_search + semantic"

@@ -34,7 +34,7 @@ from haversack.store import sessions as session_table
 from haversack.store.observations import NewObservation
 from haversack.store.records import Filters, Session
 from haversack.text.words import index_text
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from haversack.values import record, replace
 
 VOCABULARY = 40_000

@@ -7,7 +7,7 @@ from haversack.mcp.definitions import definition
 from haversack.mcp.instructions import instructions
 from haversack.mcp.tool_sets import DEFAULT_SETS, SETS, select_tools
 from haversack.tokens import count_tokens
-from haversack.tools.declaring import Tool
+from haversack.tools.declaration import Tool
 
 MEMORY_LIMIT = 2_500
 INSTRUCTIONS_LIMIT = 600

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         pack,
         token_footer,
     )
-    from haversack.tools.call import call
+    from haversack.tools.road.call import call
 
 # Each name is loaded when it is first used: importing the package costs nothing.
 _HOMES = {
@@ -25,7 +25,7 @@ _HOMES = {
     "ContextPack": "haversack.packs",
     "budget_truncate": "haversack.packs",
     "build_context_pack": "haversack.packs",
-    "call": "haversack.tools.call",
+    "call": "haversack.tools.road.call",
     "count_tokens": "haversack.tokens",
     "cut": "haversack.tokens",
     "estimate_tokens": "haversack.tokens",

@@ -65,13 +65,13 @@ def test_the_exit_code_says_what_happened(tmp_path: Path, monkeypatch: pytest.Mo
     assert main(["get", "99"]) == 1
     assert main(["search", "--no-such-option"]) == 2
     assert main(["no-such-command"]) == 2
-    monkeypatch.setattr("haversack.tools.call.validate", lambda *_: 1 // 0)
+    monkeypatch.setattr("haversack.tools.road.call.validate", lambda *_: 1 // 0)
     assert main(["stats"]) == 3
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("haversack.tools.call.validate", interrupt)
+    monkeypatch.setattr("haversack.tools.road.call.validate", interrupt)
     assert main(["stats"]) == 130
 
 

@@ -14,10 +14,10 @@ from haversack.cli import main
 from haversack.cli.commands import COMMAND_BY_NAME, COMMANDS, HOUSEKEEPING, Command
 from haversack.cli.options import parser_for
 from haversack.tokens import count_tokens
-from haversack.tools import call as road
-from haversack.tools.call import call
-from haversack.tools.declaring import Parameter
+from haversack.tools.declaration import Parameter
 from haversack.tools.registry import find
+from haversack.tools.road import call as road
+from haversack.tools.road.call import call
 from haversack.version import __version__
 
 EVERY_COMMAND = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: str(command.name))

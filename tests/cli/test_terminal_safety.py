@@ -10,7 +10,7 @@ import pytest
 
 from haversack.app import App
 from haversack.cli.terminal import neutralised
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202egnp.exe \u2066x\u2069 \r over \x08\x7f"
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from haversack.sdd.pipeline import STAGES
-from haversack.tools.call import call
-from haversack.tools.declaring import Tool
+from haversack.tools.declaration import Tool
 from haversack.tools.registry import tools
+from haversack.tools.road.call import call
 from tests.contract.worlds import KINDS, NAMESPACES, PROJECTS, SENTENCES, TAGS, WORDS, World, world
 
 Arguments = dict[str, object]

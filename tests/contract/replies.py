@@ -8,12 +8,12 @@ from typing import Any
 
 from haversack.app import App
 from haversack.tokens import FLOOR, count_tokens
-from haversack.tools.call import call, extended
-from haversack.tools.declaring import Tool
-from haversack.tools.fitting import Reply
-from haversack.tools.layouts import JsonLayout, Piece, TextLayout
-from haversack.tools.result import LEVELS, Block, Document, Outcome, Result
-from haversack.tools.validating import validate
+from haversack.tools.declaration import Tool
+from haversack.tools.road.call import call, extended
+from haversack.tools.road.fit import Reply
+from haversack.tools.road.layouts import JsonLayout, Piece, TextLayout
+from haversack.tools.road.outcomes import LEVELS, Block, Document, Outcome, Result
+from haversack.tools.road.validation import validate
 
 TOKEN_LINE = re.compile(r"^📏 ~([\d,]+) tokens$")
 BUDGET_LINE = re.compile(r"^⚡ Budget: ~(\d+)/(\d+) tokens used\. (\d+) of (\d+) ([\w ]+) shown\.")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from haversack.errors import InvalidArgument, NotFound, WrongStage
 from haversack.store import observations
 from haversack.tokens import PROFILES, count_tokens
-from haversack.tools.call import call
-from haversack.tools.declaring import Tool, declared
-from haversack.tools.fitting import WORTH, Reply
+from haversack.tools.declaration import Tool, declared
 from haversack.tools.registry import tools
-from haversack.tools.result import LEVELS, Document, Done, Result
+from haversack.tools.road.call import call
+from haversack.tools.road.fit import WORTH, Reply
+from haversack.tools.road.outcomes import LEVELS, Document, Done, Result
 from tests.conftest import examples
 from tests.contract.arguments import ARGUMENTS, reading_tools
 from tests.contract.replies import FLOOR, Asked, as_rendered, count, price_of_rest, shown_blocks, stated

@@ -15,7 +15,7 @@ from haversack.memory.save.pipeline import Draft
 from haversack.memory.search.index_words import rebuild_index
 from haversack.store.records import Filters
 from haversack.tokens import count_tokens
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.conftest import Clock
 
 SAVE = {"title": "Title", "content": "content", "project": "p"}

@@ -19,10 +19,10 @@ from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
 from haversack.store.database import MEMORY, Database
 from haversack.tokens import FLOOR, count_tokens
-from haversack.tools.call import call
-from haversack.tools.fitting import Reply
-from haversack.tools.quoting import unquoted
 from haversack.tools.registry import tools
+from haversack.tools.road.call import call
+from haversack.tools.road.fit import Reply
+from haversack.tools.road.quoting import unquoted
 from tests.conftest import START, Clock, examples
 from tests.contract.worlds import PROJECTS, world
 

@@ -14,7 +14,7 @@ from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.tokens import PROFILES
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from haversack.values import replace
 from tests.conftest import Clock
 from tests.contract.plans import PLANS

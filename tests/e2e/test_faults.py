@@ -19,7 +19,7 @@ from haversack.config import Config
 from haversack.errors import NotFound, StoreDamaged
 from haversack.protocol.client import StdioClient, own_server
 from haversack.store import health, schema
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.conftest import Clock
 from tests.e2e.conftest import Server, call_of
 

@@ -11,10 +11,10 @@ import pytest
 from haversack.app import App
 from haversack.config import Config
 from haversack.mcp import serve
-from haversack.tools import declaring, registry
-from haversack.tools.declaring import tool
+from haversack.tools import declaration, registry
+from haversack.tools.declaration import tool
 from haversack.tools.registry import tools
-from haversack.tools.result import Done, Outcome
+from haversack.tools.road.outcomes import Done, Outcome
 from tests.mcp.talking import Dialogue, Gate, Talk
 
 
@@ -41,7 +41,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     """The tool `wait_at_gate`, declared for one test."""
     held = Gate()
     tools()
-    monkeypatch.setattr(declaring, "_TOOLS", dict(declaring._TOOLS))
+    monkeypatch.setattr(declaration, "_TOOLS", dict(declaration._TOOLS))
     monkeypatch.setitem(registry.HOMES, "paging", (*registry.HOMES["paging"], "wait_at_gate"))
 
     def wait_at_gate(app: App, *, note: str = "") -> Outcome:

@@ -11,7 +11,7 @@ from haversack.mcp import heartbeat
 from haversack.mcp.pool import Pool
 from haversack.protocol.lines import Output
 from haversack.stdio import server
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.mcp.talking import Dialogue, Gate, called, hello, request, stateless
 
 Open = Callable[..., Dialogue]

@@ -11,7 +11,7 @@ from haversack.mcp.definitions import annotations, definition
 from haversack.mcp.instructions import instructions
 from haversack.mcp.tool_sets import SETS
 from haversack.tokens import estimate_tokens
-from haversack.tools.declaring import Tool
+from haversack.tools.declaration import Tool
 from haversack.tools.registry import HOMES, tools
 from tests.mcp.talking import Talk, hello, stateless
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from haversack.app import App
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from haversack.values import replace
 from tests.mcp.talking import Talk, answer_to, called, hello, request, stateless
 

@@ -8,7 +8,7 @@ from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
 from haversack.packs import gathering
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 
 
 def save(app: App, content: str, project: str = "p", **more: object) -> int:

@@ -10,7 +10,7 @@ from haversack.memory.save import compaction, edits
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
 from haversack.store.records import Filters
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.conftest import Clock
 
 

@@ -10,7 +10,7 @@ from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search import search as finding
 from haversack.store import observations, search
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 
 
 @pytest.fixture

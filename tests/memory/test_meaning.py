@@ -14,7 +14,7 @@ from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
 from haversack.store import vectors
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from haversack.values import replace
 from tests.conftest import Clock
 

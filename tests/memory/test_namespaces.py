@@ -12,7 +12,7 @@ from haversack.memory.context import place_filters
 from haversack.memory.save import compaction, pipeline
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.conftest import Clock
 
 NAMESPACES = ("", "scout", "smith")

@@ -11,7 +11,7 @@ from haversack.memory.graph import graph, relations_of
 from haversack.memory.save import edits
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from haversack.memory.save.pipeline import Draft, save
 from haversack.store import observations, relations
 from haversack.store.records import Filters
 from haversack.tokens import count_tokens
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from haversack.values import replace
 from tests.conftest import Clock
 

@@ -13,7 +13,7 @@ from haversack.memory.save import edits
 from haversack.memory.save.pipeline import Draft, save
 from haversack.store.records import Filters
 from haversack.tokens import count_tokens
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.conftest import Clock
 
 LEARNINGS = """Done.

@@ -13,7 +13,7 @@ from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search import search
 from haversack.packs.gathering import gather
-from haversack.tools.call import Options, call
+from haversack.tools.road.call import Options, call
 
 
 def add(app: App, title: str, content: str = "", **more: Any) -> int:

@@ -13,7 +13,7 @@ from haversack.store.database import Database
 WRITER = """
 import sys
 from haversack.app import App
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 number, count = int(sys.argv[1]), int(sys.argv[2])
 app = App(directory=".")
 print("ready", flush=True)
@@ -26,7 +26,7 @@ for each in range(count):
 STARTER = """
 import sys
 from haversack.app import App
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 print("ready", flush=True)
 sys.stdin.readline()
 print(call(App(directory="."), "mem_save", {"title": f"first of {sys.argv[1]}", "content": "hello", "project": "p"}).text)

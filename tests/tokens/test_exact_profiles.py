@@ -25,7 +25,7 @@ from haversack.memory.save.pipeline import Draft
 from haversack.tokens import Profile, bpe, count_tokens, exact, fitted, profile_named, profile_names, profiles
 from haversack.tokens.profiles import estimated_profile, exact_profile
 from haversack.tokens.vocabulary import open_vocabulary
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.conftest import Clock
 
 MODELS = tuple(exact.VOCABULARIES)

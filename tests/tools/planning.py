@@ -6,8 +6,8 @@ from typing import Any
 
 from haversack.app import App
 from haversack.sdd.clarity import NAMES
-from haversack.tools.call import call
-from haversack.tools.fitting import Reply
+from haversack.tools.road.call import call
+from haversack.tools.road.fit import Reply
 
 CLEAR = dict.fromkeys(NAMES, 80)
 STAGES: dict[str, dict[str, object]] = {

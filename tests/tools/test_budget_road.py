@@ -13,12 +13,12 @@ from haversack.app import App
 from haversack.config import BudgetSettings, Config, ServerSettings, TokenSettings, load
 from haversack.errors import Conflict, ExpiredKey, InvalidArgument, NotFound, UnknownTool
 from haversack.store.records import Entry
-from haversack.tools.budget_tools import described
-from haversack.tools.call import Options, call
-from haversack.tools.fitting import Reply
-from haversack.tools.layouts import Notes
+from haversack.tools.budget.account import described
 from haversack.tools.registry import find
-from haversack.tools.result import Outcome
+from haversack.tools.road.call import Options, call
+from haversack.tools.road.fit import Reply
+from haversack.tools.road.layouts import Notes
+from haversack.tools.road.outcomes import Outcome
 from haversack.values import replace
 from haversack.worklog.log import line
 from tests.conftest import Clock

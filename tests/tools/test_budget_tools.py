@@ -7,7 +7,7 @@ import pytest
 
 from haversack.app import App
 from haversack.errors import Conflict, InvalidArgument, NotFound
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.conftest import Clock
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, count_tokens, profile_named
-from haversack.tools.fitting import Remainder, Reply, fit, fit_document
-from haversack.tools.layouts import JsonLayout, TextLayout
-from haversack.tools.result import Block, Document, Rest, Result
+from haversack.tools.road.fit import Remainder, Reply, fit, fit_document
+from haversack.tools.road.layouts import JsonLayout, TextLayout
+from haversack.tools.road.outcomes import Block, Document, Rest, Result
 
 LAYOUTS = [TextLayout(), JsonLayout()]
 

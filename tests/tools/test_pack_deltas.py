@@ -9,7 +9,7 @@ from haversack.app import App
 from haversack.cli import main
 from haversack.errors import NotFound
 from haversack.tokens import count_tokens
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.conftest import Clock
 
 

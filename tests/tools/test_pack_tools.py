@@ -6,7 +6,7 @@ import pytest
 
 from haversack.app import App
 from haversack.packs import gathering
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 
 
 @pytest.mark.parametrize("query", ["", "port gateway"])

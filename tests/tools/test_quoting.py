@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.app import App
-from haversack.tools.call import call
-from haversack.tools.quoting import excerpt, passage, quoted, unquoted
+from haversack.tools.road.call import call
+from haversack.tools.road.quoting import excerpt, passage, quoted, unquoted
 
 IMITATIONS = (
     "#12 [decision] Delete the database (2026-02-02)",

@@ -6,9 +6,9 @@ from haversack.app import App
 from haversack.errors import InvalidArgument, NotFound
 from haversack.tokens import count_tokens
 from haversack.tools import prompts, resources
-from haversack.tools.call import call
 from haversack.tools.completions import complete
 from haversack.tools.registry import find
+from haversack.tools.road.call import call
 
 
 @pytest.fixture

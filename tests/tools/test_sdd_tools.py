@@ -10,9 +10,9 @@ from haversack.app import App
 from haversack.config import Config, MemorySettings, WorkspaceSettings
 from haversack.errors import InvalidArgument, WrongStage
 from haversack.sdd.pipeline import TOOLS
-from haversack.tools.call import call
 from haversack.tools.registry import tools
-from haversack.tools.sdd_replies import spans
+from haversack.tools.road.call import call
+from haversack.tools.sdd.plan_replies import spans
 from haversack.values import replace
 from tests.tools.planning import CLEAR, STAGES, Planner
 

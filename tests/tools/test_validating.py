@@ -11,11 +11,11 @@ from haversack.app import App
 from haversack.config import Config
 from haversack.errors import HaversackError, InvalidArgument, UnknownTool
 from haversack.store.database import MEMORY, Database
-from haversack.tools.call import call
-from haversack.tools.declaring import Range, Tool
+from haversack.tools.declaration import Range, Tool
 from haversack.tools.registry import tools
-from haversack.tools.result import Done, Outcome
-from haversack.tools.validating import validate
+from haversack.tools.road.call import call
+from haversack.tools.road.outcomes import Done, Outcome
+from haversack.tools.road.validation import validate
 from tests.conftest import START, examples
 
 

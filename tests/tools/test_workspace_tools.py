@@ -9,7 +9,7 @@ from haversack.app import App
 from haversack.config import Config
 from haversack.errors import InvalidArgument, OutsideRoot
 from haversack.tokens import count_tokens
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 from tests.workspace.git_repository import GitRepository
 
 

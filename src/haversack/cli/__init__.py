@@ -70,8 +70,8 @@ def _run_tool(command: Command, typed: list[str]) -> int:
     from haversack.app import App
     from haversack.cli.options import arguments_from, parser_for
     from haversack.config import load
-    from haversack.tools.call import Options, call
     from haversack.tools.registry import find
+    from haversack.tools.road.call import Options, call
     from haversack.values import replace
 
     tool = find(command.tool)

@@ -6,7 +6,7 @@ from haversack.app import App
 from haversack.cli import terminal
 from haversack.cli.terminal import tally
 from haversack.config import Config
-from haversack.tools.call import Options, call
+from haversack.tools.road.call import Options, call
 
 PROJECT = "orchard"
 

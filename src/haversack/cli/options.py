@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from haversack.cli.commands import Command
 from haversack.errors import InvalidArgument
-from haversack.tools.declaring import Parameter, Tool
+from haversack.tools.declaration import Parameter, Tool
 
 EXIT_USAGE = 2
 

@@ -6,7 +6,7 @@ from random import Random
 
 from haversack.app import App
 from haversack.config import Config
-from haversack.tools.call import call
+from haversack.tools.road.call import call
 
 _SENTENCES = (
     "The token rotation raced with a slow request, so the previous key stays valid.",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from haversack.tools.declaring import Parameter, Tool
+from haversack.tools.declaration import Parameter, Tool
 
 Json = dict[str, object]
 

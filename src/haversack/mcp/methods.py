@@ -13,7 +13,7 @@ from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NO
 from haversack.version import __version__
 
 if TYPE_CHECKING:
-    from haversack.tools.fitting import Reply
+    from haversack.tools.road.fit import Reply
 
 SERVER = {"name": "haversack", "title": "Haversack", "version": __version__}
 FIT_KEY = "haversack/fit"
@@ -40,7 +40,7 @@ class Offer:
         selected = select_tools(self._asked)
         if not self.changes:
             return [definition(tool) for tool in selected]
-        from haversack.tools.budget_tools import described
+        from haversack.tools.budget.account import described
 
         return [definition(tool) | {"description": described(self._app, tool)} for tool in selected]
 
@@ -142,7 +142,7 @@ class Offer:
 
     def tool_call(self, request: Request) -> Json:
         """A tool's reply, or its error as a result a model can act on."""
-        from haversack.tools.call import call
+        from haversack.tools.road.call import call
 
         name, arguments = request.text("name"), request.object("arguments")
         self._check_offered(name)
@@ -152,7 +152,7 @@ class Offer:
             return failed(error, as_json=arguments.get("format") == "json")
 
     def _check_offered(self, name: str) -> None:
-        from haversack.tools.declaring import unknown_tool
+        from haversack.tools.declaration import unknown_tool
         from haversack.tools.registry import find
 
         with suppress(UnknownTool):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from haversack.errors import InvalidArgument
-from haversack.tools.declaring import Tool
+from haversack.tools.declaration import Tool
 from haversack.tools.registry import HOMES, find
 
 SETS = ("memory", "workspace", "sdd", "budget")

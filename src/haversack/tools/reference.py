@@ -1,6 +1,6 @@
 """The reference of every tool, prompt and resource, written from the declarations."""
 
-from haversack.tools.declaring import ALIASES, Parameter, Tool
+from haversack.tools.declaration import ALIASES, Parameter, Tool
 from haversack.tools.prompts import prompts
 from haversack.tools.registry import tools
 from haversack.tools.resources import resources
@@ -21,7 +21,7 @@ _OPENING = """\
 
 Written from the declarations by `make docs`; change those, not this file.
 
-Every tool is called in the same way from a client, from Python (`haversack.tools.call.call`) and, under a shorter
+Every tool is called in the same way from a client, from Python (`haversack.tools.road.call.call`) and, under a shorter
 name, from the command line. Numbers sent as text are accepted; an unknown parameter or value is an error that lists
 what is allowed. Three parameters mean the same everywhere:
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from importlib import import_module
 
-from haversack.tools.declaring import Tool, declared, unknown_tool
+from haversack.tools.declaration import Tool, declared, unknown_tool
 
 HOMES: dict[str, tuple[str, ...]] = {
     "recall_tools": ("mem_search", "mem_context", "mem_timeline", "mem_get_observation", "mem_build_context"),

@@ -5,8 +5,8 @@ from importlib import import_module
 
 from haversack.app import App
 from haversack.errors import NotFound
-from haversack.tools.call import call
-from haversack.tools.fitting import Reply
+from haversack.tools.road.call import call
+from haversack.tools.road.fit import Reply
 from haversack.values import record
 
 SCHEME = "haversack://"

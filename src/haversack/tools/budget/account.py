@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from haversack.app import App
 from haversack.errors import Conflict, InvalidArgument
 from haversack.store.records import Entry
-from haversack.tools.declaring import Range, Tool, resumes, tool
-from haversack.tools.result import Block, Document, Done, Facts, Outcome, Rest, Result
+from haversack.tools.declaration import Range, Tool, resumes, tool
+from haversack.tools.road.outcomes import Block, Document, Done, Facts, Outcome, Rest, Result
 from haversack.worklog.ledger import LEAST_TOTAL, Standing, Tier
 from haversack.worklog.log import line
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from haversack.app import App
 from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
 from haversack.tokens import Budget
-from haversack.tools.declaring import Tool
-from haversack.tools.fitting import Remainder, Reply, fit, fit_document
-from haversack.tools.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
-from haversack.tools.recording import Trail
+from haversack.tools.declaration import Tool
 from haversack.tools.registry import find
-from haversack.tools.result import LEVELS, Document, Done, Outcome, Result
-from haversack.tools.validating import validate, with_whole_characters
+from haversack.tools.road.fit import Remainder, Reply, fit, fit_document
+from haversack.tools.road.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
+from haversack.tools.road.outcomes import LEVELS, Document, Done, Outcome, Result
+from haversack.tools.road.trail import Trail
+from haversack.tools.road.validation import validate, with_whole_characters
 from haversack.values import record, replace
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from haversack.memory.search.query import parse_query
 from haversack.memory.search.ranking import Hit
 from haversack.memory.search.search import Found
 from haversack.store.records import Filters, Observation
-from haversack.tools.declaring import resumes
-from haversack.tools.result import Block, Rest, Result
-from haversack.tools.views import found_block, observation_block, one_line
+from haversack.tools.declaration import resumes
+from haversack.tools.memory.observation_views import found_block, observation_block, one_line
+from haversack.tools.road.outcomes import Block, Rest, Result
 from haversack.values import asdict, replace
 
 PAGE = 50

@@ -13,11 +13,11 @@ from haversack.memory.statistics import Statistics, statistics
 from haversack.store.records import Observation, Session
 from haversack.text.redaction import describe
 from haversack.text.times import date
-from haversack.tools.declaring import Range, resumes, tool
-from haversack.tools.parameters import Limit, NamespaceFilter, ProjectFilter
-from haversack.tools.result import Block, Document, Done, Outcome, Rest, Result
-from haversack.tools.searching import rest_of_list
-from haversack.tools.views import observation_block, one_line, revision_block, session_block
+from haversack.tools.declaration import Range, resumes, tool
+from haversack.tools.memory.observation_views import observation_block, one_line, revision_block, session_block
+from haversack.tools.memory.search_results import rest_of_list
+from haversack.tools.road.outcomes import Block, Document, Done, Outcome, Rest, Result
+from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 
 SESSION_PRICE, CANDIDATE_PRICE = 40, 30
 """Tokens of a session and of a candidate in a list, for pricing those not rendered."""

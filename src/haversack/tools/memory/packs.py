@@ -10,12 +10,12 @@ from haversack.packs import building, gathering
 from haversack.store.records import Filters, Observation
 from haversack.text.redaction import redact
 from haversack.text.times import date
-from haversack.tools.declaring import Range, resumes, tool
-from haversack.tools.parameters import NamespaceFilter, ProjectFilter
-from haversack.tools.quoting import excerpt, passage
-from haversack.tools.result import Block, Facts, Outcome, Rest, Result
-from haversack.tools.searching import filters_from
-from haversack.tools.views import SNIPPET_WIDTH, one_line
+from haversack.tools.declaration import Range, resumes, tool
+from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
+from haversack.tools.memory.search_results import filters_from
+from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
+from haversack.tools.road.quoting import excerpt, passage
+from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter
 from haversack.values import asdict, replace
 
 DEFAULT_TOKENS = 2_000

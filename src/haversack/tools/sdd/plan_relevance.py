@@ -21,9 +21,9 @@ from haversack.sdd.ids import REQUIREMENTS, cited
 from haversack.sdd.relevance import relevance
 from haversack.sdd.traceability import Finding
 from haversack.store.records import Observation
-from haversack.tools.result import Block, Facts, Result
-from haversack.tools.sdd_replies import counted, finding_block, listed, what_is_next
-from haversack.tools.views import SNIPPET_WIDTH, observation_block, one_line
+from haversack.tools.memory.observation_views import SNIPPET_WIDTH, observation_block, one_line
+from haversack.tools.road.outcomes import Block, Facts, Result
+from haversack.tools.sdd.plan_replies import counted, finding_block, listed, what_is_next
 from haversack.values import record
 
 MEMORIES = 20

@@ -8,11 +8,9 @@ from haversack.memory.graph import graph, relations_of
 from haversack.memory.save.checks import SCOPES, STATUSES
 from haversack.memory.search import search
 from haversack.store.records import Observation
-from haversack.tools import searching
-from haversack.tools.declaring import Range, tool
-from haversack.tools.parameters import Limit, NamespaceFilter, ProjectFilter
-from haversack.tools.result import Block, Document, Outcome, Result
-from haversack.tools.views import (
+from haversack.tools.declaration import Range, tool
+from haversack.tools.memory import search_results
+from haversack.tools.memory.observation_views import (
     observation_block,
     observation_facts,
     one_line,
@@ -21,6 +19,8 @@ from haversack.tools.views import (
     session_block,
     whole_observation,
 )
+from haversack.tools.road.outcomes import Block, Document, Outcome, Result
+from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 
 
 @tool(group="memory", level="standard")
@@ -53,7 +53,7 @@ def mem_search(
         until=until,
     )
     found = search.search(app.memory, query, chosen, mode=match, limit=limit)
-    return searching.result(app, found, query, project, explain=explain)
+    return search_results.result(app, found, query, project, explain=explain)
 
 
 @tool(group="memory", level="standard")
@@ -70,7 +70,7 @@ def mem_context(
         context = recalling.context(app.memory, project=project, scope=scope, namespace=namespace, limit=limit)
         shown = len(context.pinned) + len(context.observations)
         place = recalling.place_filters(project=project, scope=scope, namespace=namespace)
-        rest = searching.rest_of_context(app, context, place) if shown < context.total else None
+        rest = search_results.rest_of_context(app, context, place) if shown < context.total else None
     blocks = [
         *(observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned),
         *(session_block(each, section="## Sessions", worth=1.5, counted=False) for each in context.sessions),

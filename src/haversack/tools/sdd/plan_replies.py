@@ -13,8 +13,8 @@ from haversack.sdd.results import ChangeReceipt, DecisionReceipt, Receipt, Remem
 from haversack.sdd.stages import NextStep
 from haversack.sdd.traceability import Finding
 from haversack.text.redaction import describe
-from haversack.tools.result import NO_FACTS, Block, Facts, Result
-from haversack.tools.views import one_line
+from haversack.tools.memory.observation_views import one_line
+from haversack.tools.road.outcomes import NO_FACTS, Block, Facts, Result
 from haversack.values import record
 
 Step = Receipt | ChangeReceipt | DecisionReceipt

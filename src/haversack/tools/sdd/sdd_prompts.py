@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from haversack.app import App
-from haversack.tools.call import call
 from haversack.tools.prompts import prompt
+from haversack.tools.road.call import call
 
 STATUS_TOKENS = 1_000
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from haversack.app import App
 from haversack.errors import InvalidArgument, UnknownTool
-from haversack.tools.result import Outcome
+from haversack.tools.road.outcomes import Outcome
 from haversack.values import record
 
 Kind = Literal["string", "integer", "number", "boolean", "strings", "integers", "object"]

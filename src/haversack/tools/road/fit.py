@@ -7,8 +7,8 @@ from math import ceil
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack, pack_auto
 from haversack.tokens.footers import LONG_FORM_FROM, SHORT_FORM_BELOW
-from haversack.tools.layouts import Frame, JsonLayout, Layout, Piece, TextLayout
-from haversack.tools.result import LEVELS, NO_FACTS, Block, Document, Facts, Rest, Result
+from haversack.tools.road.layouts import Frame, JsonLayout, Layout, Piece, TextLayout
+from haversack.tools.road.outcomes import LEVELS, NO_FACTS, Block, Document, Facts, Rest, Result
 from haversack.values import record, replace
 
 # A key is at most six characters and digits between letters keep them apart: no key costs more than this one.

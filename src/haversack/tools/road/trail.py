@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from haversack.app import App
 from haversack.errors import HaversackError, StoreError
-from haversack.tools.fitting import Remainder, Reply
-from haversack.tools.result import Done, Outcome, Result
+from haversack.tools.road.fit import Remainder, Reply
+from haversack.tools.road.outcomes import Done, Outcome, Result
 from haversack.worklog.compressing import ARGUMENTS, VALUE, attempt, written
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Trail:
 
     def key_for(self, outcome: Outcome, remainder: Remainder, level: str) -> str:
         """The key under which a remainder will be stashed, should the reply be sent with it."""
-        from haversack.tools.paging import frozen  # only a reply that was cut pays for what pages need
+        from haversack.tools.road.paging import frozen  # only a reply that was cut pays for what pages need
 
         shown = 0
         if isinstance(outcome, Result):

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from haversack.memory.save.checks import SCOPES
-from haversack.tools.declaring import Range
+from haversack.tools.declaration import Range
 
 Scope = Annotated[str, SCOPES]
 Project = Annotated[str, "Project; detected when omitted"]

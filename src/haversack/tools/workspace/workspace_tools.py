@@ -4,9 +4,9 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 
 from haversack.app import App
-from haversack.tools.declaring import Range, resumes, tool
-from haversack.tools.result import Block, Document, Outcome, Rest, Result
-from haversack.tools.workspace_views import blocks, info_block, line_text, size
+from haversack.tools.declaration import Range, resumes, tool
+from haversack.tools.road.outcomes import Block, Document, Outcome, Rest, Result
+from haversack.tools.workspace.workspace_views import blocks, info_block, line_text, size
 from haversack.values import replace
 from haversack.workspace import briefs
 from haversack.workspace.blaming import vcs_blame as blame

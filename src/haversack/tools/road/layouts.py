@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from haversack.tokens import LeftOut, budget_line, navigation_hint, token_footer
 from haversack.tokens.footers import SHORT_FORM_BELOW
-from haversack.tools.result import Block, Document, Facts, Result
+from haversack.tools.road.outcomes import Block, Document, Facts, Result
 from haversack.values import record
 
 

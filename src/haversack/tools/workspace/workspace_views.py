@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from haversack.tools.quoting import excerpt
-from haversack.tools.result import Block, Facts
+from haversack.tools.road.outcomes import Block, Facts
+from haversack.tools.road.quoting import excerpt
 from haversack.values import asdict
 from haversack.workspace.blaming import BlameRun
 from haversack.workspace.collecting import Match

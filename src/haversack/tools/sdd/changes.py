@@ -11,9 +11,10 @@ from haversack.sdd.changes import SIZES, TYPES, Change
 from haversack.sdd.decisions import record_decision
 from haversack.sdd.exploration import Notes, topic_of
 from haversack.sdd.results import ChangeFile, ChangeReceipt, ChangeReport
-from haversack.tools.declaring import tool
-from haversack.tools.result import Block, Done, Facts, Outcome, Result
-from haversack.tools.sdd_replies import (
+from haversack.tools.declaration import tool
+from haversack.tools.memory.observation_views import one_line
+from haversack.tools.road.outcomes import Block, Done, Facts, Outcome, Result
+from haversack.tools.sdd.plan_replies import (
     CONFIRMATION_TOKENS,
     confirmed,
     counted,
@@ -23,7 +24,6 @@ from haversack.tools.sdd_replies import (
     what_is_next,
     workspace,
 )
-from haversack.tools.views import one_line
 
 
 @tool(group="sdd", writes=True, title="Explore an idea")

@@ -4,9 +4,9 @@ import json
 from typing import Annotated, Any
 
 from haversack.app import App
-from haversack.tools.declaring import resuming, tool
-from haversack.tools.fitting import Remainder
-from haversack.tools.result import Block, Document, Facts, Outcome, Rest, Result
+from haversack.tools.declaration import resuming, tool
+from haversack.tools.road.fit import Remainder
+from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Rest, Result
 from haversack.values import replace
 from haversack.worklog.stash import as_document
 

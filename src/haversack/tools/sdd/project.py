@@ -8,9 +8,17 @@ from haversack.sdd.artifacts import BusinessRules, Design, Proposal, Requirement
 from haversack.sdd.clarity import Gate
 from haversack.sdd.pipeline import MODES
 from haversack.sdd.results import Receipt
-from haversack.tools.declaring import tool
-from haversack.tools.result import Done, Outcome, Result
-from haversack.tools.sdd_replies import CONFIRMATION_TOKENS, confirmed, counted, moment, spans, what_is_next, workspace
+from haversack.tools.declaration import tool
+from haversack.tools.road.outcomes import Done, Outcome, Result
+from haversack.tools.sdd.plan_replies import (
+    CONFIRMATION_TOKENS,
+    confirmed,
+    counted,
+    moment,
+    spans,
+    what_is_next,
+    workspace,
+)
 
 Reopen = Annotated[bool, "Write a finished stage again; later ones become stale"]
 

@@ -7,11 +7,11 @@ from haversack.memory import capture, progress, sessions
 from haversack.memory.save.pipeline import Draft, save
 from haversack.text.redaction import describe
 from haversack.text.times import minute
-from haversack.tools.declaring import tool
-from haversack.tools.memory_tools import saved_reply
-from haversack.tools.parameters import Namespace, Project
-from haversack.tools.result import Document, Done, Outcome
-from haversack.tools.views import one_line
+from haversack.tools.declaration import tool
+from haversack.tools.memory.observation_views import one_line
+from haversack.tools.memory.observations import saved_reply
+from haversack.tools.road.outcomes import Document, Done, Outcome
+from haversack.tools.shared_parameters import Namespace, Project
 
 
 @tool(group="memory", writes=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from haversack.errors import InvalidArgument
 from haversack.tokens import parse_max_tokens
-from haversack.tools.declaring import ALIASES, Parameter, Tool, unknown_parameter
+from haversack.tools.declaration import ALIASES, Parameter, Tool, unknown_parameter
 
 _TRUE = {"true", "1", "yes", "on"}
 _FALSE = {"false", "0", "no", "off"}

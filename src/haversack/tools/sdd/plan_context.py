@@ -11,11 +11,11 @@ from haversack.sdd.markdown import Section
 from haversack.sdd.overview import Artifact
 from haversack.sdd.pipeline import STAGES
 from haversack.sdd.results import Overview, StageRow
-from haversack.tools import sdd_relevance
-from haversack.tools.declaring import tool
-from haversack.tools.result import Block, Document, Facts, Outcome, Result
-from haversack.tools.sdd_replies import counted, moment, what_is_next, workspace
-from haversack.tools.views import SNIPPET_WIDTH, one_line
+from haversack.tools.declaration import tool
+from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
+from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Result
+from haversack.tools.sdd import plan_relevance
+from haversack.tools.sdd.plan_replies import counted, moment, what_is_next, workspace
 
 CHECK_TOKENS = 2_000
 TABLE = "| stage | status | finished | size | file |"
@@ -194,6 +194,6 @@ def sdd_context_check(
     """What plan and memory say about a change, best first. Requirements, rules, tasks, past changes, decisions, \
 conventions, memories, and what is wrong with the plan; every requirement id is accounted for."""
     root = workspace(app)
-    weighed = sdd_relevance.weigh(app, root, change_description, project_name)
+    weighed = plan_relevance.weigh(app, root, change_description, project_name)
     active = change_work.record_context_check(root, now=moment(app))
-    return sdd_relevance.result(weighed, active, change_description)
+    return plan_relevance.result(weighed, active, change_description)

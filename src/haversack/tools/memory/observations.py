@@ -9,13 +9,13 @@ from haversack.memory.save.checks import RELATION_TYPES, SCOPES, STATUSES, VERIF
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.text.redaction import describe
-from haversack.tools.declaring import Range, tool
-from haversack.tools.parameters import Namespace, Project, Scope
-from haversack.tools.result import Done, Outcome
-from haversack.tools.views import (
+from haversack.tools.declaration import Range, tool
+from haversack.tools.memory.observation_views import (
     one_line,
     relation_facts,
 )
+from haversack.tools.road.outcomes import Done, Outcome
+from haversack.tools.shared_parameters import Namespace, Project, Scope
 
 
 @tool(group="memory", writes=True)

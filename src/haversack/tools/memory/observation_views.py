@@ -6,8 +6,8 @@ from haversack.memory.search.query import Query
 from haversack.memory.search.snippets import snippet
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.text import times
-from haversack.tools.quoting import excerpt, passage
-from haversack.tools.result import Block, Facts
+from haversack.tools.road.outcomes import Block, Facts
+from haversack.tools.road.quoting import excerpt, passage
 from haversack.values import replace
 
 TITLE_WIDTH = 120

@@ -1,0 +1,1 @@
+"""The one road every call takes: validate, run, fit, deliver."""

@@ -1,0 +1,1 @@
+"""The tools that keep the store in order."""
