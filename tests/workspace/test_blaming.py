@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 from haversack.errors import InvalidArgument, NotFound, SecretWithheld
-from haversack.workspace.blaming import LONGEST_RUN, vcs_blame
+from haversack.workspace.files.encodings import LINE_CAP
+from haversack.workspace.git.blame import LONGEST_RUN, vcs_blame
 from haversack.workspace.root import Workspace
-from haversack.workspace.text import LINE_CAP
 from tests.workspace.git_repository import GitRepository
 
 

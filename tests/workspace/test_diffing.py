@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from haversack.errors import InvalidArgument, NotFound, OutsideRoot, SecretWithheld
-from haversack.workspace.diffing import LONGEST_HUNK, FileDiff, VcsDiff, vcs_diff
+from haversack.workspace.files.encodings import LINE_CAP
+from haversack.workspace.git.diff import LONGEST_HUNK, FileDiff, VcsDiff, vcs_diff
 from haversack.workspace.resuming import resume
 from haversack.workspace.root import Workspace
-from haversack.workspace.text import LINE_CAP
 from tests.workspace.git_repository import GitRepository
 
 

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from haversack.errors import InvalidArgument
-from haversack.workspace.globs import compile_glob
-from haversack.workspace.walking import Walk
+from haversack.workspace.files.globs import compile_glob
+from haversack.workspace.files.walk import Walk
 from tests.workspace.git_repository import GitRepository
 
 

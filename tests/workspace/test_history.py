@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from haversack.errors import InvalidArgument, NotFound, OutsideRoot
-from haversack.workspace.history import VcsLog, vcs_log
+from haversack.workspace.git.log import VcsLog, vcs_log
 from haversack.workspace.root import Workspace
 from tests.workspace.git_repository import GitRepository
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from haversack.errors import InvalidArgument, NotFound, OutsideRoot
-from haversack.workspace.listing import FileListing, ProjectFile, project_files
+from haversack.workspace.files.listing import FileListing, ProjectFile, project_files
 from haversack.workspace.resuming import resume
 from haversack.workspace.root import Workspace
 from tests.workspace.git_repository import GitRepository

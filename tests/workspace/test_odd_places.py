@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from haversack.errors import ToolFailed
-from haversack.workspace.blaming import vcs_blame
-from haversack.workspace.diffing import vcs_diff
-from haversack.workspace.history import vcs_log
-from haversack.workspace.listing import project_files
-from haversack.workspace.reading import read_file
+from haversack.workspace.files.listing import project_files
+from haversack.workspace.files.reader import read_file
+from haversack.workspace.git.blame import vcs_blame
+from haversack.workspace.git.diff import vcs_diff
+from haversack.workspace.git.log import vcs_log
+from haversack.workspace.git.status import vcs_status
 from haversack.workspace.root import Workspace
-from haversack.workspace.searching import search_content
-from haversack.workspace.status import vcs_status
+from haversack.workspace.search.content_search import search_content
 from tests.workspace.git_repository import GitRepository
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from haversack.errors import InvalidArgument, NotFound, OutsideRoot, SecretWithheld
-from haversack.workspace.describing import file_info
-from haversack.workspace.reading import FileText, read_file
+from haversack.workspace.files.encodings import LINE_CAP
+from haversack.workspace.files.file_info import file_info
+from haversack.workspace.files.line_scan import KEPT
+from haversack.workspace.files.reader import FileText, read_file
 from haversack.workspace.root import Workspace
-from haversack.workspace.scanning import KEPT
-from haversack.workspace.text import LINE_CAP
 
 
 def texts(read: FileText) -> list[tuple[int, str]]:

@@ -5,8 +5,8 @@ import pytest
 
 from haversack.config import WorkspaceSettings
 from haversack.errors import ConfigError, InvalidArgument, NotFound, OutsideRoot, SecretWithheld
+from haversack.workspace.files.secret_names import looks_secret, suspects
 from haversack.workspace.root import Workspace, locate, locate_readable, open_workspace, shown
-from haversack.workspace.secrecy import looks_secret, suspects
 from tests.workspace.git_repository import GitRepository
 
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from haversack.errors import InvalidArgument, OutsideRoot, SecretWithheld, ToolFailed
 from haversack.values import replace
-from haversack.workspace.collecting import Match
-from haversack.workspace.patterns import compile_pattern, question_for
+from haversack.workspace.files.encodings import LINE_CAP
 from haversack.workspace.programs import Limits, find_program
 from haversack.workspace.resuming import resume
 from haversack.workspace.root import Workspace
-from haversack.workspace.searching import ContentMatches, search_content
-from haversack.workspace.text import LINE_CAP
+from haversack.workspace.search.content_search import ContentMatches, search_content
+from haversack.workspace.search.matches import Match
+from haversack.workspace.search.patterns import compile_pattern, question_for
 from tests.workspace.git_repository import GitRepository
 
 
@@ -486,7 +486,7 @@ def test_a_file_with_very_many_matches_is_taken_in_parts(
         size = 2_000 if name == "b.txt" else 2
         repository.write(name, "".join(f"hit {number}\nno\n" for number in range(size)))
     usual = list(search_content(workspace, expression, is_regex=True).matches.items())
-    monkeypatch.setattr("haversack.workspace.proposals._MOST_CARRIED", 500)
+    monkeypatch.setattr("haversack.workspace.search.ripgrep._MOST_CARRIED", 500)
     monkeypatch.setattr("haversack.workspace.programs.BLOCK", 300)
     assert list(search_content(workspace, expression, is_regex=True).matches.items()) == usual
     assert len(usual) == 2_004
@@ -508,7 +508,7 @@ def test_too_many_matches_to_keep_are_an_error(
     repository: GitRepository, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.write("a.txt", "".join(f"hit {number}\n" for number in range(10_000)))
-    monkeypatch.setattr("haversack.workspace.collecting._MOST", 10_000)
+    monkeypatch.setattr("haversack.workspace.search.matches._MOST", 10_000)
     with pytest.raises(ToolFailed, match="the matches take more than"):
         search_content(workspace, "hit")
 

@@ -3,8 +3,8 @@ import os
 import pytest
 
 from haversack.errors import NotFound
+from haversack.workspace.git.status import Counts, StatusEntry, vcs_status
 from haversack.workspace.root import Workspace
-from haversack.workspace.status import Counts, StatusEntry, vcs_status
 from tests.workspace.git_repository import GitRepository
 
 

@@ -11,27 +11,27 @@ def resume(data: bytes, workspace: Workspace) -> Snapshot[Any]:
     """The result a snapshot's bytes hold, with items of the type they had."""
     kind = snapshot_kind(data)
     if kind == "files":
-        from haversack.workspace.listing import decoder, rows_in
+        from haversack.workspace.files.listing import decoder, rows_in
 
         return Snapshot(data, decoder(workspace), rows_in)
     if kind == "matches":
-        from haversack.workspace.collecting import match_from, rows_in
+        from haversack.workspace.search.matches import match_from, rows_in
 
         return Snapshot(data, match_from, rows_in)
     if kind == "status":
-        from haversack.workspace.status import StatusEntry
+        from haversack.workspace.git.status import StatusEntry
 
         return Snapshot(data, StatusEntry)
     if kind == "diff":
-        from haversack.workspace.diffing import part_from
+        from haversack.workspace.git.diff import part_from
 
         return Snapshot(data, part_from)
     if kind == "commits":
-        from haversack.workspace.history import Commit
+        from haversack.workspace.git.log import Commit
 
         return Snapshot(data, Commit)
     if kind == "blame":
-        from haversack.workspace.blaming import run_from
+        from haversack.workspace.git.blame import run_from
 
         return Snapshot(data, run_from)
     raise DamagedFile(f"a stored workspace result is of an unknown kind {kind!r}", hint="make the call again")

@@ -7,8 +7,8 @@ from haversack.config import WorkspaceSettings
 from haversack.errors import ConfigError, InvalidArgument, NotFound, OutsideRoot, SecretWithheld
 from haversack.patterns import pattern
 from haversack.values import record
+from haversack.workspace.files.secret_names import looks_secret
 from haversack.workspace.programs import Limits
-from haversack.workspace.secrecy import looks_secret
 
 # Control characters would break a reply's lines; undecodable bytes (as lone surrogates) could not be sent at all.
 _UNSHOWABLE = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

@@ -8,20 +8,20 @@ from haversack.tools.declaration import Range, resumes, tool
 from haversack.tools.road.outcomes import Block, Document, Outcome, Rest, Result
 from haversack.tools.workspace.workspace_views import blocks, info_block, line_text, size
 from haversack.values import replace
-from haversack.workspace import briefs
-from haversack.workspace.blaming import vcs_blame as blame
-from haversack.workspace.describing import file_info as describe
-from haversack.workspace.diffing import vcs_diff as diff
-from haversack.workspace.history import earlier_commits
-from haversack.workspace.history import vcs_log as log
-from haversack.workspace.listing import project_files as list_files
-from haversack.workspace.reading import FileText
-from haversack.workspace.reading import read_file as read
+from haversack.workspace import log_lines
+from haversack.workspace.files.file_info import file_info as describe
+from haversack.workspace.files.listing import project_files as list_files
+from haversack.workspace.files.reader import FileText
+from haversack.workspace.files.reader import read_file as read
+from haversack.workspace.files.secret_names import Withheld
+from haversack.workspace.git.blame import vcs_blame as blame
+from haversack.workspace.git.diff import vcs_diff as diff
+from haversack.workspace.git.log import earlier_commits
+from haversack.workspace.git.log import vcs_log as log
+from haversack.workspace.git.status import vcs_status as status
 from haversack.workspace.resuming import resume
-from haversack.workspace.searching import search_content as search
-from haversack.workspace.secrecy import Withheld
+from haversack.workspace.search.content_search import search_content as search
 from haversack.workspace.snapshots import Snapshot
-from haversack.workspace.status import vcs_status as status
 
 PAGE = 100
 COMMIT_PRICE = 20
@@ -105,7 +105,7 @@ def project_files(
         app,
         found.files,
         "files",
-        briefs.brief_files(found),
+        log_lines.brief_files(found),
         heading="\n".join(part for part in (heading, notes) if part),
         empty="No file matches.",
         facts={
@@ -144,7 +144,7 @@ def search_content(
         app,
         found.matches,
         "matches",
-        briefs.brief_matches(found),
+        log_lines.brief_matches(found),
         heading="\n".join(part for part in (heading, notes) if part),
         empty="Nothing matches.",
         facts={"files": found.files, "withheld": found.withheld.count},
@@ -175,7 +175,7 @@ def read_file(
             "last_line": found.last_line,
             "text": found.text,
         },
-        brief=briefs.brief_text(found),
+        brief=log_lines.brief_text(found),
     )
 
 
@@ -201,7 +201,7 @@ def file_info(app: App, *, paths: Annotated[list[str], "1 to 100 paths"]) -> Out
         noun="files",
         total=len(found),
         advice=ADVICE,
-        brief=briefs.brief_info(found),
+        brief=log_lines.brief_info(found),
     )
 
 
@@ -209,7 +209,7 @@ def file_info(app: App, *, paths: Annotated[list[str], "1 to 100 paths"]) -> Out
 def vcs_status(app: App) -> Outcome:
     """Branch, upstream, what is staged, modified, untracked or in conflict, and any merge or rebase under way."""
     found = status(app.workspace)
-    line = briefs.brief_status(found)
+    line = log_lines.brief_status(found)
     upstream = f"\nupstream {found.upstream}" if found.upstream else ""
     counts = found.counts
     return _result(
@@ -249,7 +249,7 @@ def vcs_diff(
         app,
         found.parts,
         "hunks",
-        briefs.brief_diff(found),
+        log_lines.brief_diff(found),
         heading="\n".join(part for part in (heading, _notes(found.withheld)) if part),
         empty=f"Nothing differs ({found.between}).",
         facts={"files": found.files, "added": found.added, "removed": found.removed, "between": found.between},
@@ -274,7 +274,7 @@ def vcs_log(
         app,
         found.commits,
         "commits",
-        briefs.brief_log(found),
+        log_lines.brief_log(found),
         total=found.total,
         empty="No commit passes the filters." if found.has_commits else "There are no commits yet.",
         limit_hint="Increase count for more.",
@@ -312,7 +312,7 @@ def vcs_blame(app: App, *, path: Path, start_line: Line = None, end_line: Line =
         app,
         found.runs,
         "runs",
-        briefs.brief_blame(found),
-        heading=briefs.brief_blame(found),
+        log_lines.brief_blame(found),
+        heading=log_lines.brief_blame(found),
         facts={"path": found.path, "commits": found.commits},
     )

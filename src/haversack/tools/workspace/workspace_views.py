@@ -7,14 +7,14 @@ from typing import Any
 from haversack.tools.road.outcomes import Block, Facts
 from haversack.tools.road.quoting import excerpt
 from haversack.values import asdict
-from haversack.workspace.blaming import BlameRun
-from haversack.workspace.collecting import Match
-from haversack.workspace.describing import FileInfo
-from haversack.workspace.diffing import DiffPart, FileDiff
-from haversack.workspace.history import Commit
-from haversack.workspace.listing import ProjectFile
-from haversack.workspace.status import StatusEntry
-from haversack.workspace.text import Line
+from haversack.workspace.files.encodings import Line
+from haversack.workspace.files.file_info import FileInfo
+from haversack.workspace.files.listing import ProjectFile
+from haversack.workspace.git.blame import BlameRun
+from haversack.workspace.git.diff import DiffPart, FileDiff
+from haversack.workspace.git.log import Commit
+from haversack.workspace.git.status import StatusEntry
+from haversack.workspace.search.matches import Match
 
 
 def day(seconds: int) -> str:

@@ -11,16 +11,18 @@ from collections.abc import Iterator
 
 from haversack.errors import HaversackError
 from haversack.values import asdict
-from haversack.workspace.collecting import Keep
-from haversack.workspace.matching import Plan, match_files
 from haversack.workspace.programs import BLOCK, records
-from haversack.workspace.proposals import match_proposals
+from haversack.workspace.search.matches import Keep
+from haversack.workspace.search.python_engine import Plan, match_files
+from haversack.workspace.search.ripgrep import match_proposals
 
 
 def command_for(plan: Plan, engine: str) -> list[str]:
     """The command that runs a search: ripgrep's lines or file names come on standard input."""
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    program = f"import sys; sys.path.insert(0, {source!r}); from haversack.workspace.apart import main; main()"
+    program = (
+        f"import sys; sys.path.insert(0, {source!r}); from haversack.workspace.search.child_process import main; main()"
+    )
     return [sys.executable, "-I", "-S", "-c", program, engine, json.dumps(asdict(plan))]
 
 

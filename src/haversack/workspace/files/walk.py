@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from haversack.workspace.globs import IgnoreFile, read_ignore_file
+from haversack.workspace.files.globs import IgnoreFile, read_ignore_file
 
 BUILD_FOLDERS = {
     "node_modules", "bower_components", "__pycache__", "venv", ".venv", "dist", "build", "target", ".tox", ".nox",

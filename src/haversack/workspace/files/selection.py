@@ -4,8 +4,8 @@ import re
 
 from haversack.errors import InvalidArgument
 from haversack.values import record
-from haversack.workspace.globs import compile_glob
-from haversack.workspace.secrecy import WithheldCount, looks_secret, suspects
+from haversack.workspace.files.globs import compile_glob
+from haversack.workspace.files.secret_names import WithheldCount, looks_secret, suspects
 
 
 @record

@@ -9,11 +9,11 @@ from itertools import chain, islice
 from operator import itemgetter
 
 from haversack.errors import ToolFailed
-from haversack.workspace.git import Repository, failure, find_repository
+from haversack.workspace.files.selection import Names
+from haversack.workspace.files.walk import Walk
+from haversack.workspace.git.command import Repository, failure, find_repository
 from haversack.workspace.programs import Running, records, wholes
 from haversack.workspace.root import PLAIN, Place, Workspace, shown
-from haversack.workspace.selecting import Names
-from haversack.workspace.walking import Walk
 
 _BATCH = 1_024
 _SUBMODULE = b"\0H 160000 "

@@ -9,10 +9,10 @@ from itertools import chain
 
 from haversack.errors import ToolFailed
 from haversack.values import record
-from haversack.workspace.collecting import FileLines, Keep, keeper
-from haversack.workspace.patterns import compile_pattern
-from haversack.workspace.selecting import Selection
-from haversack.workspace.text import OPENED, as_utf8, blocks_of, decode_line, sniff
+from haversack.workspace.files.encodings import OPENED, as_utf8, blocks_of, decode_line, sniff
+from haversack.workspace.files.selection import Selection
+from haversack.workspace.search.matches import FileLines, Keep, keeper
+from haversack.workspace.search.patterns import compile_pattern
 
 
 @record

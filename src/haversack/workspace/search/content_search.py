@@ -10,17 +10,17 @@ from typing import IO
 from haversack.errors import InvalidArgument, ToolFailed
 from haversack.patterns import pattern
 from haversack.values import record, replace
-from haversack.workspace.apart import command_for, read_found
-from haversack.workspace.candidates import Candidates
-from haversack.workspace.collecting import Collected, Collector, Match, match_from, rows_in
-from haversack.workspace.excluding import Excluded, count_withheld, excluded_from, start_listing
-from haversack.workspace.git import find_repository
-from haversack.workspace.matching import Plan, match_files
-from haversack.workspace.patterns import Proof, Question, compile_pattern, may_run_long, question_for
+from haversack.workspace.files.exclusions import Excluded, count_withheld, excluded_from, start_listing
+from haversack.workspace.files.secret_names import Withheld
+from haversack.workspace.files.unignored import Candidates
+from haversack.workspace.git.command import find_repository
 from haversack.workspace.programs import Running, clean_environment, find_program
-from haversack.workspace.proposals import OPTIONS, match_proposals
 from haversack.workspace.root import Place, Workspace, locate, locate_readable
-from haversack.workspace.secrecy import Withheld
+from haversack.workspace.search.child_process import command_for, read_found
+from haversack.workspace.search.matches import Collected, Collector, Match, match_from, rows_in
+from haversack.workspace.search.patterns import Proof, Question, compile_pattern, may_run_long, question_for
+from haversack.workspace.search.python_engine import Plan, match_files
+from haversack.workspace.search.ripgrep import OPTIONS, match_proposals
 from haversack.workspace.snapshots import Snapshot
 
 MOST_CONTEXT = 50

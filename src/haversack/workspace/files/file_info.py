@@ -8,9 +8,9 @@ from typing import Literal
 
 from haversack.errors import HaversackError, InvalidArgument, NotFound, SecretWithheld
 from haversack.values import record
+from haversack.workspace.files.encodings import Line, as_utf8, blocks_of, cut_line, open_regular, sniff, special_kind
+from haversack.workspace.files.line_scan import LineScan
 from haversack.workspace.root import Workspace, locate, locate_readable
-from haversack.workspace.scanning import LineScan
-from haversack.workspace.text import Line, as_utf8, blocks_of, cut_line, open_regular, sniff, special_kind
 
 MOST = 100
 """Paths one question may be about."""

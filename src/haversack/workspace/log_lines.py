@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from haversack.workspace.blaming import VcsBlame
-    from haversack.workspace.describing import FileInfo
-    from haversack.workspace.diffing import VcsDiff
-    from haversack.workspace.history import VcsLog
-    from haversack.workspace.listing import FileListing
-    from haversack.workspace.reading import FileText
-    from haversack.workspace.searching import ContentMatches
-    from haversack.workspace.status import VcsStatus
+    from haversack.workspace.files.file_info import FileInfo
+    from haversack.workspace.files.listing import FileListing
+    from haversack.workspace.files.reader import FileText
+    from haversack.workspace.git.blame import VcsBlame
+    from haversack.workspace.git.diff import VcsDiff
+    from haversack.workspace.git.log import VcsLog
+    from haversack.workspace.git.status import VcsStatus
+    from haversack.workspace.search.content_search import ContentMatches
 
 LONGEST = 500
 _NAME = 80

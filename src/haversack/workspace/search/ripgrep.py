@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Protocol
 
-from haversack.workspace.collecting import FileLines, Keep, keeper
-from haversack.workspace.matching import Plan, texts_of
-from haversack.workspace.patterns import Proof
+from haversack.workspace.files.encodings import LINE_CAP, OPENED, SNIFFED, decode_line, sniff
+from haversack.workspace.files.selection import Names
 from haversack.workspace.root import PLAIN, is_work_tree, shown
-from haversack.workspace.selecting import Names
-from haversack.workspace.text import LINE_CAP, OPENED, SNIFFED, decode_line, sniff
+from haversack.workspace.search.matches import FileLines, Keep, keeper
+from haversack.workspace.search.patterns import Proof
+from haversack.workspace.search.python_engine import Plan, texts_of
 
 OPTIONS = (
     "--no-config", "--no-messages", "--no-ignore", "--no-mmap", "--text", "--color=never", "--heading",

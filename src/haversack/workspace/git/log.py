@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from haversack.errors import InvalidArgument
 from haversack.patterns import pattern
 from haversack.values import record
-from haversack.workspace.git import Repository, failure, require_repository, resolve_commit
+from haversack.workspace.git.command import Repository, failure, require_repository, resolve_commit
 from haversack.workspace.programs import Running, records
 from haversack.workspace.root import Place, Workspace, locate
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from haversack.values import record
-from haversack.workspace.git import Repository, require_repository
+from haversack.workspace.git.command import Repository, require_repository
 from haversack.workspace.root import Workspace, locate
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
 

@@ -4,13 +4,13 @@ import os
 
 from haversack.errors import ToolFailed
 from haversack.values import record
-from haversack.workspace.candidates import git_refusal, raw_start
-from haversack.workspace.git import Repository, failure
+from haversack.workspace.files.secret_names import suspects
+from haversack.workspace.files.selection import Selection
+from haversack.workspace.files.unignored import git_refusal, raw_start
+from haversack.workspace.files.walk import Walk
+from haversack.workspace.git.command import Repository, failure
 from haversack.workspace.programs import Running, wholes
 from haversack.workspace.root import Place, Workspace, shown
-from haversack.workspace.secrecy import suspects
-from haversack.workspace.selecting import Selection
-from haversack.workspace.walking import Walk
 
 
 @record

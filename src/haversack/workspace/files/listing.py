@@ -16,10 +16,10 @@ from operator import itemgetter
 from typing import Literal
 
 from haversack.values import record
-from haversack.workspace.candidates import Candidates
+from haversack.workspace.files.secret_names import Withheld
+from haversack.workspace.files.selection import Names, Selection
+from haversack.workspace.files.unignored import Candidates
 from haversack.workspace.root import Workspace, locate
-from haversack.workspace.secrecy import Withheld
-from haversack.workspace.selecting import Names, Selection
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter, bundle
 
 Order = Literal["path", "size", "mtime"]

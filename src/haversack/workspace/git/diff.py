@@ -6,12 +6,12 @@ from typing import Any
 
 from haversack.errors import InvalidArgument, NotFound
 from haversack.values import record
-from haversack.workspace.git import Repository, require_repository, resolve_commit
+from haversack.workspace.files.encodings import LINE_CAP, decode_line
+from haversack.workspace.files.secret_names import Withheld, WithheldCount, looks_secret
+from haversack.workspace.git.command import Repository, require_repository, resolve_commit
 from haversack.workspace.programs import records
 from haversack.workspace.root import Workspace, locate_readable
-from haversack.workspace.secrecy import Withheld, WithheldCount, looks_secret
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
-from haversack.workspace.text import LINE_CAP, decode_line
 
 LONGEST_HUNK = 120
 """Lines of one hunk; a longer one is given as several that follow each other."""

@@ -4,7 +4,7 @@ import codecs
 from collections.abc import Iterator
 
 from haversack.values import record
-from haversack.workspace.text import LINE_CAP, decode_line
+from haversack.workspace.files.encodings import LINE_CAP, decode_line
 
 KEPT = 4_000_000
 """Bytes of text one reading holds; what follows is read by asking for the lines after its last."""

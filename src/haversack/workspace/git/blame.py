@@ -5,11 +5,11 @@ from datetime import datetime, timedelta, timezone
 
 from haversack.errors import InvalidArgument, NotFound, ToolFailed
 from haversack.values import record
-from haversack.workspace.git import Repository, require_repository, resolve_commit
+from haversack.workspace.files.encodings import LINE_CAP, Line, cut_line, decode_line, open_regular
+from haversack.workspace.git.command import Repository, require_repository, resolve_commit
 from haversack.workspace.programs import records
 from haversack.workspace.root import Workspace, locate_readable
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
-from haversack.workspace.text import LINE_CAP, Line, cut_line, decode_line, open_regular
 
 LONGEST_RUN = 200
 """Lines of one run; a longer stretch of one commit is several runs, each with its author and date."""

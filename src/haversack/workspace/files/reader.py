@@ -8,9 +8,9 @@ from typing import Literal
 from haversack.errors import InvalidArgument
 from haversack.patterns import pattern
 from haversack.values import record
+from haversack.workspace.files.encodings import LINE_CAP, Line, as_utf8, blocks_of, open_regular, sniff
+from haversack.workspace.files.line_scan import LineScan
 from haversack.workspace.root import Workspace, locate_readable
-from haversack.workspace.scanning import LineScan
-from haversack.workspace.text import LINE_CAP, Line, as_utf8, blocks_of, open_regular, sniff
 
 OUTLINED = 40
 

@@ -11,8 +11,8 @@ from typing import Any
 from haversack.errors import ToolFailed
 from haversack.patterns import pattern
 from haversack.values import record
+from haversack.workspace.files.encodings import LINE_CAP, Line, cut_line
 from haversack.workspace.snapshots import SnapshotWriter, bundle, encode
-from haversack.workspace.text import LINE_CAP, Line, cut_line
 
 _MOST = 64_000_000
 """Compressed bytes of matches that are kept: some ten times as much text."""

@@ -1,0 +1,1 @@
+"""Files: listing, reading, describing."""
