@@ -6,7 +6,7 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from haversack.sdd.pipeline import STAGES
+from haversack.sdd.flows.pipeline import STAGES
 from haversack.tools.declaration import Tool
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call

@@ -4,9 +4,9 @@ import os
 from datetime import UTC, datetime
 from random import Random
 
-from haversack.sdd import change_work, clarity, project
-from haversack.sdd.artifacts import BusinessRules, Decision, Design, Proposal, Requirements, Tasks, Validation
-from haversack.sdd.decisions import record_decision
+from haversack.sdd.documents.artifacts import BusinessRules, Decision, Design, Proposal, Requirements, Tasks, Validation
+from haversack.sdd.documents.decisions import record_decision
+from haversack.sdd.flows import change_steps, clarity, project
 
 NOW = datetime(2026, 2, 2, 12, 0, tzinfo=UTC)
 CLEAR = dict.fromkeys(clarity.NAMES, 90)
@@ -24,21 +24,21 @@ def troubled(root: str, random: Random, sentences: tuple[str, ...]) -> None:
             "/first line begins with a slash\n\n# Rules\n\n" + "\n".join(sentences) + "\n\n## Tokens\n\nrotate them\n"
         )
     for number, each in enumerate(sentences[:4]):
-        change_work.start_change(root, change_type="fix", size="small", description=f"{number} {each}", now=NOW)
-        change_work.advance_change(root, content=f"{each}\n\nFR-00{number + 1}", now=NOW)
-        change_work.cancel_change(root, reason=each, now=NOW)
+        change_steps.start_change(root, change_type="fix", size="small", description=f"{number} {each}", now=NOW)
+        change_steps.advance_change(root, content=f"{each}\n\nFR-00{number + 1}", now=NOW)
+        change_steps.cancel_change(root, reason=each, now=NOW)
         decision = Decision(context=each, decision=sentences[-1 - number], rationale="Because of FR-002.")
         record_decision(root, title=f"Token {number}", content=decision, now=NOW)
-    change_work.start_change(root, change_type="feature", size="large", description=sentences[0], now=NOW)
-    change_work.advance_change(root, content=sentences[5], now=NOW)
+    change_steps.start_change(root, change_type="feature", size="large", description=sentences[0], now=NOW)
+    change_steps.advance_change(root, content=sentences[5], now=NOW)
 
 
 def large(root: str, random: Random, sentences: tuple[str, ...]) -> None:
     """More requirements, tasks and changes than a reply shows."""
     _planned(root, random, sentences, requirements=150, tasks=60, trouble=False)
     for number in range(30):
-        change_work.start_change(root, change_type="refactor", size="small", description=f"Token {number}", now=NOW)
-        change_work.archive_change(root, reason="token", now=NOW)
+        change_steps.start_change(root, change_type="refactor", size="small", description=f"Token {number}", now=NOW)
+        change_steps.archive_change(root, reason="token", now=NOW)
 
 
 def _planned(

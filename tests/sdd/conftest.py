@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from haversack.sdd import change_work, clarity, project
-from haversack.sdd.artifacts import BusinessRules, Design, Proposal, Requirements, Tasks, Validation
-from haversack.sdd.pipeline import STAGES, Stage
+from haversack.sdd.documents.artifacts import BusinessRules, Design, Proposal, Requirements, Tasks, Validation
+from haversack.sdd.flows import change_steps, clarity, project
+from haversack.sdd.flows.pipeline import STAGES, Stage
 from haversack.sdd.results import ChangeReceipt, ClarityRound, Receipt, ValidationReceipt
 
 PROPOSAL = Proposal(
@@ -110,15 +110,15 @@ class Desk:
     def start_change(
         self, description: str = "Readers reserve a book", *, kind: str = "fix", size: str = "small"
     ) -> ChangeReceipt:
-        return change_work.start_change(
+        return change_steps.start_change(
             self.workspace, change_type=kind, size=size, description=description, now=self.now()
         )
 
     def advance(self, content: str = "Done as planned.", *, stage: str = "") -> ChangeReceipt:
-        return change_work.advance_change(self.workspace, content=content, stage=stage, now=self.now())
+        return change_steps.advance_change(self.workspace, content=content, stage=stage, now=self.now())
 
     def check(self) -> None:
-        change_work.record_context_check(self.workspace, now=self.now())
+        change_steps.record_context_check(self.workspace, now=self.now())
 
     def read(self, name: str) -> str:
         return Path(self.workspace, "sdd", name).read_text(encoding="utf-8")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from haversack.errors import DamagedFile, InvalidArgument, NotFound, WrongStage
-from haversack.sdd import change_work, decisions
-from haversack.sdd.artifacts import Decision
+from haversack.sdd.documents import decisions
+from haversack.sdd.documents.artifacts import Decision
+from haversack.sdd.flows import change_steps
 from haversack.sdd.results import DecisionReceipt
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def test_only_one_change_is_active_at_a_time(desk: "Desk") -> None:
     with pytest.raises(WrongStage, match="readers-reserve-a-book is active") as refusal:
         desk.start_change("Another")
     assert "sdd_change_advance" in refusal.value.hint
-    change_work.cancel_change(desk.workspace, reason="not now", now=desk.now())
+    change_steps.cancel_change(desk.workspace, reason="not now", now=desk.now())
     assert desk.start_change("Another").change.slug == "another"
 
 
@@ -56,7 +57,7 @@ def test_the_context_check_cannot_be_skipped(desk: "Desk") -> None:
 
 
 def test_a_check_with_no_active_change_is_nobodys(desk: "Desk") -> None:
-    assert change_work.record_context_check(desk.workspace, now=desk.now()) is None
+    assert change_steps.record_context_check(desk.workspace, now=desk.now()) is None
     assert not Path(desk.workspace, "sdd").exists()
 
 
@@ -74,8 +75,8 @@ def test_an_earlier_stage_is_written_again_and_its_old_text_kept(desk: "Desk") -
 def test_a_cancelled_change_keeps_its_files_and_its_reason(desk: "Desk") -> None:
     desk.start_change()
     desk.advance()
-    change_work.cancel_change(desk.workspace, reason="too costly", now=desk.now())
-    report = change_work.change_status(desk.workspace, slug="readers-reserve-a-book")
+    change_steps.cancel_change(desk.workspace, reason="too costly", now=desk.now())
+    report = change_steps.change_status(desk.workspace, slug="readers-reserve-a-book")
     assert (report.change.status, report.change.reason) == ("cancelled", "too costly")
     assert report.files[0].size
     with pytest.raises(WrongStage, match="sdd_change starts a change"):
@@ -89,15 +90,15 @@ def test_the_active_change_is_archived_first_then_the_last_completed(desk: "Desk
     for _ in range(3):
         desk.advance()
     desk.start_change("Second")
-    archived = [change_work.archive_change(desk.workspace, now=desk.now()).change.slug for _ in range(2)]
+    archived = [change_steps.archive_change(desk.workspace, now=desk.now()).change.slug for _ in range(2)]
     assert archived == ["second", "first"]
     with pytest.raises(WrongStage, match="none to archive"):
-        change_work.archive_change(desk.workspace, now=desk.now())
+        change_steps.archive_change(desk.workspace, now=desk.now())
 
 
 def test_two_changes_of_one_title_get_folders_of_their_own(desk: "Desk") -> None:
     first = desk.start_change("CON").change.slug
-    change_work.cancel_change(desk.workspace, now=desk.now())
+    change_steps.cancel_change(desk.workspace, now=desk.now())
     assert (first, desk.start_change("con").change.slug) == ("x-con", "x-con-2")
 
 
@@ -121,7 +122,7 @@ def test_a_change_that_cannot_be_is_refused_before_anything_is_made(
 def test_status_of_an_unknown_slug_lists_the_known_ones_and_reads_no_other_path(desk: "Desk") -> None:
     desk.start_change("First")
     with pytest.raises(NotFound, match="first"):
-        change_work.change_status(desk.workspace, slug="../..")
+        change_steps.change_status(desk.workspace, slug="../..")
 
 
 def test_a_damaged_change_is_explained(desk: "Desk") -> None:

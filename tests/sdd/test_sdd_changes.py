@@ -3,8 +3,8 @@
 import pytest
 
 from haversack.errors import InvalidArgument, WrongStage
-from haversack.sdd import changes
-from haversack.sdd.changes import FLOWS, SIZES, TYPES, Change, ChangeType, Size
+from haversack.sdd.flows import changes
+from haversack.sdd.flows.changes import FLOWS, SIZES, TYPES, Change, ChangeType, Size
 
 CC = "context-check"
 TABLE = {

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.errors import InvalidArgument
-from haversack.sdd import clarity
-from haversack.sdd.artifacts import shown_score
-from haversack.sdd.pipeline import Mode
+from haversack.sdd.documents.artifacts import shown_score
+from haversack.sdd.flows import clarity
+from haversack.sdd.flows.pipeline import Mode
 
 scores = st.dictionaries(st.sampled_from(clarity.NAMES), st.floats(0, 100) | st.integers(0, 100))
 

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.errors import InvalidArgument
-from haversack.sdd import change_work, decisions
-from haversack.sdd.artifacts import Decision
-from haversack.sdd.context import ContextCheck, Passage, check_context
-from haversack.sdd.relevance import relevance, words
+from haversack.sdd.checks.change_context import ContextCheck, Passage, check_context
+from haversack.sdd.checks.relevance import relevance, words
+from haversack.sdd.documents import decisions
+from haversack.sdd.documents.artifacts import Decision
+from haversack.sdd.flows import change_steps
 
 if TYPE_CHECKING:
     from tests.sdd.conftest import Desk
@@ -62,7 +63,7 @@ def test_passages_cite_the_file_and_line_they_stand_on(desk: "Desk") -> None:
 def test_past_changes_and_decisions_are_found_and_the_active_change_is_not_its_own_past(desk: "Desk") -> None:
     desk.start_change("Readers reserve books by mail")
     desk.advance("Postage is paid for FR-001.")
-    change_work.cancel_change(desk.workspace, reason="no", now=desk.now())
+    change_steps.cancel_change(desk.workspace, reason="no", now=desk.now())
     content = Decision(context="Mail", decision="Use stamps", rationale="Cheap")
     decisions.record_decision(desk.workspace, title="Stamps", content=content, now=desk.now())
     desk.start_change("Stamps are printed")

@@ -12,9 +12,9 @@ import pytest
 
 import haversack.sdd
 from haversack.errors import DamagedFile, StoreBusy, StoreReadOnly
-from haversack.sdd import lock
-from haversack.sdd.disk import Folder, find
-from haversack.sdd.library import load_changes, load_project, located
+from haversack.sdd.documents import lock
+from haversack.sdd.documents.disk import Folder, find
+from haversack.sdd.documents.library import load_changes, load_project, located
 
 if TYPE_CHECKING:
     from tests.sdd.conftest import Desk
@@ -25,7 +25,7 @@ import sys
 from datetime import UTC, datetime
 from haversack.errors import HaversackError
 from haversack.sdd import change_work, decisions, project
-from haversack.sdd.artifacts import Decision, Proposal
+from haversack.sdd.documents.artifacts import Decision, Proposal
 root, me = sys.argv[1], sys.argv[2]
 now = datetime(2026, 3, 1, tzinfo=UTC)
 def proposal(text):
@@ -153,7 +153,7 @@ def holder(desk: "Desk") -> Iterator[subprocess.Popen[str]]:
         desk.workspace,
         0,
         """
-from haversack.sdd.disk import Folder
+from haversack.sdd.documents.disk import Folder
 with Folder(root).locked():
     print("held", flush=True)
     sys.stdin.readline()

@@ -3,7 +3,7 @@
 import pytest
 
 from haversack.errors import InvalidArgument
-from haversack.sdd.exploration import Notes, explore, suggest, topic_of
+from haversack.sdd.documents.exploration import Notes, explore, suggest, topic_of
 
 
 def test_notes_are_kept_by_section_under_the_topic_of_their_title() -> None:

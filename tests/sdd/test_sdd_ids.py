@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.errors import InvalidArgument, TooLarge
-from haversack.sdd import markdown
-from haversack.sdd.ids import REQUIREMENTS, TASKS, Family, Labeller, citations, cited, labels, split_label
+from haversack.sdd.documents import markdown
+from haversack.sdd.documents.ids import REQUIREMENTS, TASKS, Family, Labeller, citations, cited, labels, split_label
 
 
 @pytest.mark.parametrize(

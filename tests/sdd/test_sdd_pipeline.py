@@ -5,9 +5,9 @@ from typing import get_args
 import pytest
 
 from haversack.errors import WrongStage
-from haversack.sdd import pipeline
-from haversack.sdd.pipeline import STAGES, TOOLS, VERDICTS, Project, Stage, Verdict
-from haversack.sdd.stages import StageState
+from haversack.sdd.flows import pipeline
+from haversack.sdd.flows.pipeline import STAGES, TOOLS, VERDICTS, Project, Stage, Verdict
+from haversack.sdd.flows.stages import StageState
 
 State = tuple[tuple[str, ...], Verdict | None] | None
 

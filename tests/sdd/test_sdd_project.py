@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from haversack.errors import DamagedFile, HaversackError, InvalidArgument, NotFound, WrongStage
-from haversack.sdd import clarity, overview
-from haversack.sdd.artifacts import Design, Requirements, Tasks
-from haversack.sdd.library import load_project, located
-from haversack.sdd.pipeline import STAGES, TOOLS, Stage
+from haversack.sdd.documents.artifacts import Design, Requirements, Tasks
+from haversack.sdd.documents.library import load_project, located
+from haversack.sdd.flows import clarity, overview
+from haversack.sdd.flows.pipeline import STAGES, TOOLS, Stage
 from haversack.sdd.results import Receipt
 from haversack.values import replace
 

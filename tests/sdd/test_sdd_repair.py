@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from haversack.errors import StoreTooNew
-from haversack.sdd import change_work, repair
-from haversack.sdd.library import load_change, load_project, located
-from haversack.sdd.pipeline import STAGES, Project, Stage
+from haversack.sdd.checks import repair
+from haversack.sdd.documents.library import load_change, load_project, located
+from haversack.sdd.flows import change_steps
+from haversack.sdd.flows.pipeline import STAGES, Project, Stage
 
 if TYPE_CHECKING:
     from tests.sdd.conftest import Desk
@@ -125,7 +126,7 @@ def test_a_damaged_change_is_rebuilt_from_its_stages(desk: "Desk") -> None:
     assert (change.type, change.size, change.current) == ("refactor", "medium", "tasks")
     desk.advance("- a task")
     desk.advance("verified")
-    assert change_work.change_status(desk.workspace, slug="rename-it").change.status == "completed"
+    assert change_steps.change_status(desk.workspace, slug="rename-it").change.status == "completed"
 
 
 def test_scraps_of_a_write_that_was_cut_off_are_cleared_away(desk: "Desk") -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.sdd.slugs import LONGEST, LONGEST_BYTES, slugify, unique
+from haversack.sdd.documents.slugs import LONGEST, LONGEST_BYTES, slugify, unique
 
 FORBIDDEN = set('<>:"/\\|?*. ') | {chr(code) for code in range(32)}
 

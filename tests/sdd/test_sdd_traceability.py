@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.sdd.pipeline import Stage
-from haversack.sdd.requirements import requirements_in
-from haversack.sdd.task_plan import Task, assignments_in, circles, compute_waves, graph_needs, read_plan
-from haversack.sdd.traceability import Document, Finding, trace
+from haversack.sdd.checks.traceability import Document, Finding, trace
+from haversack.sdd.documents.requirements import requirements_in
+from haversack.sdd.documents.task_plan import Task, assignments_in, circles, compute_waves, graph_needs, read_plan
+from haversack.sdd.flows.pipeline import Stage
 
 REQUIREMENTS = """# Requirements
 

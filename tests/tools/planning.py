@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from haversack.app import App
-from haversack.sdd.clarity import NAMES
+from haversack.sdd.flows.clarity import NAMES
 from haversack.tools.road.call import call
 from haversack.tools.road.fit import Reply
 

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from haversack.app import App
 from haversack.config import Config, MemorySettings, WorkspaceSettings
 from haversack.errors import InvalidArgument, WrongStage
-from haversack.sdd.pipeline import TOOLS
+from haversack.sdd.flows.pipeline import TOOLS
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call
 from haversack.tools.sdd.plan_replies import spans

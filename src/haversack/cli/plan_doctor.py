@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 from haversack.cli import terminal
 from haversack.config import Config, load
-from haversack.sdd import repair
-from haversack.sdd.disk import find
-from haversack.sdd.repair import Mended, Problem
+from haversack.sdd.checks import repair
+from haversack.sdd.checks.repair import Mended, Problem
+from haversack.sdd.documents.disk import find
 from haversack.values import asdict
 from haversack.workspace.root import open_workspace
 

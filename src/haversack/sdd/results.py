@@ -1,11 +1,11 @@
 """What the operations hand back: where things are, how big, what is next; never an artifact's text."""
 
-from haversack.sdd.changes import Change
-from haversack.sdd.clarity import Gate
-from haversack.sdd.disk import Written
-from haversack.sdd.pipeline import Mode, Stage, Verdict
-from haversack.sdd.stages import NextStep, Status
-from haversack.sdd.traceability import Coverage, Finding
+from haversack.sdd.checks.traceability import Coverage, Finding
+from haversack.sdd.documents.disk import Written
+from haversack.sdd.flows.changes import Change
+from haversack.sdd.flows.clarity import Gate
+from haversack.sdd.flows.pipeline import Mode, Stage, Verdict
+from haversack.sdd.flows.stages import NextStep, Status
 from haversack.values import record
 
 

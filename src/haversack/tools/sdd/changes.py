@@ -5,11 +5,12 @@ from typing import Annotated, Literal
 from haversack.app import App
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search.search import by_topic
-from haversack.sdd import change_work, exploration
-from haversack.sdd.artifacts import ADR_STATUSES, Decision
-from haversack.sdd.changes import SIZES, TYPES, Change
-from haversack.sdd.decisions import record_decision
-from haversack.sdd.exploration import Notes, topic_of
+from haversack.sdd.documents import exploration
+from haversack.sdd.documents.artifacts import ADR_STATUSES, Decision
+from haversack.sdd.documents.decisions import record_decision
+from haversack.sdd.documents.exploration import Notes, topic_of
+from haversack.sdd.flows import change_steps
+from haversack.sdd.flows.changes import SIZES, TYPES, Change
 from haversack.sdd.results import ChangeFile, ChangeReceipt, ChangeReport
 from haversack.tools.declaration import tool
 from haversack.tools.memory.observation_views import one_line
@@ -110,9 +111,9 @@ def sdd_change(
     """Start a change, or cancel or archive the active one. Type and size choose its stages."""
     root, now = workspace(app), moment(app)
     if action == "start":
-        receipt = change_work.start_change(root, change_type=type, size=size, description=description, now=now)
+        receipt = change_steps.start_change(root, change_type=type, size=size, description=description, now=now)
         return _changed(app, receipt, "sdd_change", f"stages {', '.join(receipt.change.flow)}")
-    close = change_work.cancel_change if action == "cancel" else change_work.archive_change
+    close = change_steps.cancel_change if action == "cancel" else change_steps.archive_change
     receipt = close(root, reason=description, now=now)
     return _changed(app, receipt, "sdd_change", receipt.change.status)
 
@@ -125,7 +126,7 @@ def sdd_change_advance(
     stage: Annotated[str, "An earlier one, to write it again"] = "",
 ) -> Outcome:
     """Write the open stage of the active change and move on. sdd_context_check has to come before its stage."""
-    receipt = change_work.advance_change(workspace(app), content=content, stage=stage, now=moment(app))
+    receipt = change_steps.advance_change(workspace(app), content=content, stage=stage, now=moment(app))
     change = receipt.change
     done = sum(1 for state in change.stages if state.status == "done")
     said = f"{done} of {len(change.flow)} stages done" if change.current else "the change is completed"
@@ -142,7 +143,7 @@ def _changed(app: App, receipt: ChangeReceipt, tool_name: str, said: str) -> Res
 @tool(group="sdd", title="Where a change stands")
 def sdd_change_status(app: App, *, slug: Annotated[str, "The active or last one when omitted"] = "") -> Outcome:
     """A change with its stages, files and next step, and the names of the others."""
-    report = change_work.change_status(workspace(app), slug=slug)
+    report = change_steps.change_status(workspace(app), slug=slug)
     change = report.change
     return Result(
         blocks=[

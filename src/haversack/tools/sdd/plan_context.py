@@ -5,11 +5,11 @@ from typing import Annotated
 
 from haversack.app import App
 from haversack.errors import WrongStage
-from haversack.sdd import change_work, overview
-from haversack.sdd.artifacts import shown_score
-from haversack.sdd.markdown import Section
-from haversack.sdd.overview import Artifact
-from haversack.sdd.pipeline import STAGES
+from haversack.sdd.documents.artifacts import shown_score
+from haversack.sdd.documents.markdown import Section
+from haversack.sdd.flows import change_steps, overview
+from haversack.sdd.flows.overview import Artifact
+from haversack.sdd.flows.pipeline import STAGES
 from haversack.sdd.results import Overview, StageRow
 from haversack.tools.declaration import tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
@@ -195,5 +195,5 @@ def sdd_context_check(
 conventions, memories, and what is wrong with the plan; every requirement id is accounted for."""
     root = workspace(app)
     weighed = plan_relevance.weigh(app, root, change_description, project_name)
-    active = change_work.record_context_check(root, now=moment(app))
+    active = change_steps.record_context_check(root, now=moment(app))
     return plan_relevance.result(weighed, active, change_description)

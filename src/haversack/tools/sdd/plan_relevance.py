@@ -14,12 +14,12 @@ from haversack.memory.search import search
 from haversack.memory.search.query import Query, parse_query
 from haversack.memory.search.ranking import Hit
 from haversack.memory.search.snippets import snippet
-from haversack.sdd import changes
-from haversack.sdd.changes import Change
-from haversack.sdd.context import ContextCheck, Passage, Source, check_context
-from haversack.sdd.ids import REQUIREMENTS, cited
-from haversack.sdd.relevance import relevance
-from haversack.sdd.traceability import Finding
+from haversack.sdd.checks.change_context import ContextCheck, Passage, Source, check_context
+from haversack.sdd.checks.relevance import relevance
+from haversack.sdd.checks.traceability import Finding
+from haversack.sdd.documents.ids import REQUIREMENTS, cited
+from haversack.sdd.flows import changes
+from haversack.sdd.flows.changes import Change
 from haversack.store.records import Observation
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, observation_block, one_line
 from haversack.tools.road.outcomes import Block, Facts, Result

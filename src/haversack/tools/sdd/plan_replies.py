@@ -8,10 +8,10 @@ from itertools import groupby
 from haversack.app import App
 from haversack.errors import DamagedFile, HaversackError
 from haversack.memory.save.pipeline import Draft, save
-from haversack.sdd.library import load_project, located
+from haversack.sdd.checks.traceability import Finding
+from haversack.sdd.documents.library import load_project, located
+from haversack.sdd.flows.stages import NextStep
 from haversack.sdd.results import ChangeReceipt, DecisionReceipt, Receipt, Remembrance
-from haversack.sdd.stages import NextStep
-from haversack.sdd.traceability import Finding
 from haversack.text.redaction import describe
 from haversack.tools.memory.observation_views import one_line
 from haversack.tools.road.outcomes import NO_FACTS, Block, Facts, Result

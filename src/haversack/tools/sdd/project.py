@@ -3,10 +3,18 @@
 from typing import Annotated
 
 from haversack.app import App
-from haversack.sdd import project
-from haversack.sdd.artifacts import BusinessRules, Design, Proposal, Requirements, Tasks, Validation, shown_score
-from haversack.sdd.clarity import Gate
-from haversack.sdd.pipeline import MODES
+from haversack.sdd.documents.artifacts import (
+    BusinessRules,
+    Design,
+    Proposal,
+    Requirements,
+    Tasks,
+    Validation,
+    shown_score,
+)
+from haversack.sdd.flows import project
+from haversack.sdd.flows.clarity import Gate
+from haversack.sdd.flows.pipeline import MODES
 from haversack.sdd.results import Receipt
 from haversack.tools.declaration import tool
 from haversack.tools.road.outcomes import Done, Outcome, Result

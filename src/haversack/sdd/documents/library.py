@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterator
 
 from haversack.errors import DamagedFile
-from haversack.sdd import records
-from haversack.sdd.changes import Change
-from haversack.sdd.disk import CHANGES, DECISIONS, STATE_FILE, Folder, Written, find
-from haversack.sdd.pipeline import ARTIFACTS, STAGES, Project
-from haversack.sdd.traceability import Document, Finding, Trace, trace
+from haversack.sdd.checks.traceability import Document, Finding, Trace, trace
+from haversack.sdd.documents import state_files
+from haversack.sdd.documents.disk import CHANGES, DECISIONS, STATE_FILE, Folder, Written, find
+from haversack.sdd.flows.changes import Change
+from haversack.sdd.flows.pipeline import ARTIFACTS, STAGES, Project
 from haversack.values import record
 
 CHANGE_FILE = "change.json"
@@ -30,11 +30,11 @@ def located(workspace: str) -> Folder:
 def load_project(folder: Folder) -> Project | None:
     """The project's state, None when none was started; DamagedFile when it cannot be understood."""
     text = folder.read(STATE_FILE)
-    return None if text is None else records.read_project(text, folder.shown(STATE_FILE))
+    return None if text is None else state_files.read_project(text, folder.shown(STATE_FILE))
 
 
 def save_project(folder: Folder, project: Project) -> Written:
-    return folder.write(STATE_FILE, records.write_project(project), keep=False)
+    return folder.write(STATE_FILE, state_files.write_project(project), keep=False)
 
 
 def project_name(folder: Folder, project: Project | None) -> str:
@@ -45,7 +45,7 @@ def project_name(folder: Folder, project: Project | None) -> str:
 def load_change(folder: Folder, slug: str) -> Change | None:
     name = f"{CHANGES}/{slug}/{CHANGE_FILE}"
     text = folder.read(name)
-    return None if text is None else records.read_change(text, folder.shown(name), slug)
+    return None if text is None else state_files.read_change(text, folder.shown(name), slug)
 
 
 def load_changes(folder: Folder) -> tuple[Change, ...]:

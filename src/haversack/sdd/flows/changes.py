@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from haversack.errors import InvalidArgument, WrongStage
-from haversack.sdd.stages import NextStep, StageState, States, first_open, opened, written
+from haversack.sdd.flows.stages import NextStep, StageState, States, first_open, opened, written
 from haversack.values import record, replace
 
 ChangeType = Literal["fix", "feature", "enhancement", "refactor"]

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from haversack.patterns import pattern
-from haversack.sdd import markdown
-from haversack.sdd.ids import REQUIREMENTS, citations
-from haversack.sdd.pipeline import Stage
-from haversack.sdd.requirements import Requirement, requirements_in, rules_in, unlabelled_in
-from haversack.sdd.task_plan import Task, TaskPlan, circles, read_plan
+from haversack.sdd.documents import markdown
+from haversack.sdd.documents.ids import REQUIREMENTS, citations
+from haversack.sdd.documents.requirements import Requirement, requirements_in, rules_in, unlabelled_in
+from haversack.sdd.documents.task_plan import Task, TaskPlan, circles, read_plan
+from haversack.sdd.flows.pipeline import Stage
 from haversack.values import record
 
 FindingKind = Literal[

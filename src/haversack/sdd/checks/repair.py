@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 
 from haversack.errors import DamagedFile, InvalidArgument
 from haversack.patterns import pattern
-from haversack.sdd import changes, clarity, markdown, pipeline, records
-from haversack.sdd.changes import FLOWS, SIZES, TYPES, Change
-from haversack.sdd.disk import CHANGES, STATE_FILE, TEMPORARY, Folder
-from haversack.sdd.library import CHANGE_FILE, load_change, load_project, located
-from haversack.sdd.pipeline import ARTIFACTS, MODES, STAGES, VERDICTS, Project, Stage
-from haversack.sdd.project import stamp
-from haversack.sdd.stages import StageState, Status, opened
+from haversack.sdd.documents import markdown, state_files
+from haversack.sdd.documents.disk import CHANGES, STATE_FILE, TEMPORARY, Folder
+from haversack.sdd.documents.library import CHANGE_FILE, load_change, load_project, located
+from haversack.sdd.flows import changes, clarity, pipeline
+from haversack.sdd.flows.changes import FLOWS, SIZES, TYPES, Change
+from haversack.sdd.flows.pipeline import ARTIFACTS, MODES, STAGES, VERDICTS, Project, Stage
+from haversack.sdd.flows.project import stamp
+from haversack.sdd.flows.stages import StageState, Status, opened
 from haversack.values import record, replace
 
 
@@ -62,12 +63,12 @@ def mend(workspace: str, *, now: datetime) -> tuple[Mended, ...]:
     with folder.locked():
         if problem := _state_problem(folder):
             project = rebuild_project(folder, stamp(now))
-            done.append(Mended(problem, _put(folder, STATE_FILE, records.write_project(project))))
+            done.append(Mended(problem, _put(folder, STATE_FILE, state_files.write_project(project))))
         for slug in folder.names(CHANGES):
             if problem := _change_problem(folder, slug):
                 change = rebuild_change(folder, slug, stamp(now))
                 name = f"{CHANGES}/{slug}/{CHANGE_FILE}"
-                done.append(Mended(problem, _put(folder, name, records.write_change(change))))
+                done.append(Mended(problem, _put(folder, name, state_files.write_change(change))))
         for name in _leftovers(folder):
             os.unlink(folder.path(name))
             done.append(Mended(Problem(folder.shown(name), "left by a write that was cut off", "deleted"), ""))

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from haversack.patterns import pattern
-from haversack.sdd import markdown
-from haversack.sdd.ids import REQUIREMENTS, TASKS, cited, spell, split_label
+from haversack.sdd.documents import markdown
+from haversack.sdd.documents.ids import REQUIREMENTS, TASKS, cited, spell, split_label
 from haversack.values import record, replace
 
 _NEEDS = pattern(

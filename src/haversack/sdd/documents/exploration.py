@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 from haversack.errors import InvalidArgument
 from haversack.patterns import pattern
-from haversack.sdd import markdown
-from haversack.sdd.artifacts import single_line
-from haversack.sdd.changes import ChangeType, Size
+from haversack.sdd.documents import markdown
+from haversack.sdd.documents.artifacts import single_line
+from haversack.sdd.documents.slugs import slugify
+from haversack.sdd.flows.changes import ChangeType, Size
 from haversack.sdd.results import Remembrance
-from haversack.sdd.slugs import slugify
 from haversack.values import fields, record
 
 _SIGNS: Mapping[ChangeType, re.Pattern[str]] = {

@@ -3,10 +3,9 @@
 from datetime import datetime
 
 from haversack.errors import InvalidArgument, NotFound
-from haversack.sdd import artifacts, changes, markdown, records
-from haversack.sdd.changes import SIZES, TYPES, Change
-from haversack.sdd.disk import CHANGES, Folder, Written
-from haversack.sdd.library import (
+from haversack.sdd.documents import artifacts, markdown, state_files
+from haversack.sdd.documents.disk import CHANGES, Folder, Written
+from haversack.sdd.documents.library import (
     CHANGE_FILE,
     active_change,
     load_changes,
@@ -15,10 +14,12 @@ from haversack.sdd.library import (
     project_name,
     read_trace,
 )
-from haversack.sdd.pipeline import Project
-from haversack.sdd.project import one_of, stamp
+from haversack.sdd.documents.slugs import slugify, unique
+from haversack.sdd.flows import changes
+from haversack.sdd.flows.changes import SIZES, TYPES, Change
+from haversack.sdd.flows.pipeline import Project
+from haversack.sdd.flows.project import one_of, stamp
 from haversack.sdd.results import ChangeFile, ChangeReceipt, ChangeReport, Remembrance
-from haversack.sdd.slugs import slugify, unique
 
 
 def start_change(workspace: str, *, change_type: str, size: str, description: str, now: datetime) -> ChangeReceipt:
@@ -116,7 +117,7 @@ def _said(text: str, name: str) -> str:
 
 
 def _save(folder: Folder, change: Change) -> Written:
-    return folder.write(f"{CHANGES}/{change.slug}/{CHANGE_FILE}", records.write_change(change), keep=False)
+    return folder.write(f"{CHANGES}/{change.slug}/{CHANGE_FILE}", state_files.write_change(change), keep=False)
 
 
 def _to_archive(folder: Folder) -> Change | None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from haversack.errors import WrongStage
-from haversack.sdd.stages import NextStep, StageState, States, first_open, opened, written
+from haversack.sdd.flows.stages import NextStep, StageState, States, first_open, opened, written
 from haversack.values import record, replace
 
 Stage = Literal["init", "propose", "specify", "business-rules", "clarify", "design", "tasks", "validate"]

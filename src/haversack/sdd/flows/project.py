@@ -9,15 +9,16 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from haversack.errors import DamagedFile, InvalidArgument
-from haversack.sdd import artifacts, clarity, markdown, pipeline
-from haversack.sdd.artifacts import BusinessRules, Design, Proposal, Requirements, Tasks, Validation
-from haversack.sdd.disk import STATE_FILE, Folder, Written
-from haversack.sdd.library import load_project, located, read_trace, save_project
-from haversack.sdd.pipeline import ARTIFACTS, MODES, STAGES, VERDICTS, Project, Stage, Verdict
-from haversack.sdd.requirements import requirements_in, rules_in
+from haversack.sdd.checks.traceability import Finding, Trace
+from haversack.sdd.documents import artifacts, markdown
+from haversack.sdd.documents.artifacts import BusinessRules, Design, Proposal, Requirements, Tasks, Validation
+from haversack.sdd.documents.disk import STATE_FILE, Folder, Written
+from haversack.sdd.documents.library import load_project, located, read_trace, save_project
+from haversack.sdd.documents.requirements import requirements_in, rules_in
+from haversack.sdd.documents.slugs import slugify
+from haversack.sdd.flows import clarity, pipeline
+from haversack.sdd.flows.pipeline import ARTIFACTS, MODES, STAGES, VERDICTS, Project, Stage, Verdict
 from haversack.sdd.results import ClarityRound, Receipt, Remembrance, ValidationReceipt
-from haversack.sdd.slugs import slugify
-from haversack.sdd.traceability import Finding, Trace
 from haversack.values import record, replace
 
 Word = TypeVar("Word", bound=str)

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import NoReturn
 
 from haversack.errors import DamagedFile, StoreError, StoreFull, StoreReadOnly
-from haversack.sdd import lock
-from haversack.sdd.pipeline import ARTIFACTS
+from haversack.sdd.documents import lock
+from haversack.sdd.flows.pipeline import ARTIFACTS
 from haversack.values import record
 
 FOLDER = "sdd"

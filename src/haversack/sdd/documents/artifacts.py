@@ -12,13 +12,13 @@ from itertools import accumulate, pairwise
 from typing import Literal
 
 from haversack.errors import InvalidArgument
-from haversack.sdd import markdown
-from haversack.sdd.clarity import Gate
-from haversack.sdd.ids import REQUIREMENTS, TASKS, Labeller, cited, labels
-from haversack.sdd.pipeline import Verdict
-from haversack.sdd.requirements import gists, requirements_in, rules_in
-from haversack.sdd.task_plan import TaskPlan, compute_waves, read_plan
-from haversack.sdd.traceability import Trace
+from haversack.sdd.checks.traceability import Trace
+from haversack.sdd.documents import markdown
+from haversack.sdd.documents.ids import REQUIREMENTS, TASKS, Labeller, cited, labels
+from haversack.sdd.documents.requirements import gists, requirements_in, rules_in
+from haversack.sdd.documents.task_plan import TaskPlan, compute_waves, read_plan
+from haversack.sdd.flows.clarity import Gate
+from haversack.sdd.flows.pipeline import Verdict
 from haversack.values import fields, record
 
 AdrStatus = Literal["proposed", "accepted", "rejected", "deprecated", "superseded"]

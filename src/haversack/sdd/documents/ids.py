@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from haversack.patterns import pattern
-from haversack.sdd import markdown
+from haversack.sdd.documents import markdown
 from haversack.values import record
 
 _LONGEST_RANGE = 500

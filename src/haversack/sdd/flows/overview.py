@@ -1,12 +1,12 @@
 """Where a project stands, stage by stage, and its artifacts to read."""
 
 from haversack.errors import NotFound
-from haversack.sdd import changes, clarity, pipeline
-from haversack.sdd.disk import STATE_FILE, Folder
-from haversack.sdd.library import active_change, decision_files, load_project, located, readable_changes
-from haversack.sdd.markdown import Section, sections
-from haversack.sdd.pipeline import ARTIFACTS, STAGES, Project, Stage
-from haversack.sdd.project import one_of
+from haversack.sdd.documents.disk import STATE_FILE, Folder
+from haversack.sdd.documents.library import active_change, decision_files, load_project, located, readable_changes
+from haversack.sdd.documents.markdown import Section, sections
+from haversack.sdd.flows import changes, clarity, pipeline
+from haversack.sdd.flows.pipeline import ARTIFACTS, STAGES, Project, Stage
+from haversack.sdd.flows.project import one_of
 from haversack.sdd.results import Overview, StageRow
 from haversack.values import record
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from haversack.errors import InvalidArgument
-from haversack.sdd.pipeline import Mode
+from haversack.sdd.flows.pipeline import Mode
 from haversack.values import record
 
 THRESHOLDS: Mapping[Mode, int] = {"guided": 70, "expert": 50}

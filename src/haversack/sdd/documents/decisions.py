@@ -9,10 +9,11 @@ from datetime import datetime
 
 from haversack.errors import InvalidArgument, NotFound
 from haversack.patterns import pattern
-from haversack.sdd import artifacts, changes, pipeline
-from haversack.sdd.artifacts import ADR_STATUSES, Decision
-from haversack.sdd.disk import DECISIONS, Folder
-from haversack.sdd.library import (
+from haversack.sdd.checks.traceability import Document, known_ids, placeholders, trace, unknown_ids
+from haversack.sdd.documents import artifacts
+from haversack.sdd.documents.artifacts import ADR_STATUSES, Decision
+from haversack.sdd.documents.disk import DECISIONS, Folder
+from haversack.sdd.documents.library import (
     active_change,
     decision_files,
     load_changes,
@@ -21,10 +22,10 @@ from haversack.sdd.library import (
     project_name,
     read_library,
 )
-from haversack.sdd.project import one_of, stamp
+from haversack.sdd.documents.slugs import slugify
+from haversack.sdd.flows import changes, pipeline
+from haversack.sdd.flows.project import one_of, stamp
 from haversack.sdd.results import DecisionReceipt, Remembrance
-from haversack.sdd.slugs import slugify
-from haversack.sdd.traceability import Document, known_ids, placeholders, trace, unknown_ids
 
 LONGEST_REMEMBERED = 20_000
 _STATUS_LINE = pattern(r"^- Status: .*$", re.MULTILINE)

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from haversack.errors import DamagedFile, InvalidArgument, StoreTooNew
-from haversack.sdd.changes import CHANGE_STATUSES, FLOWS, SIZES, TYPES, Change
-from haversack.sdd.clarity import checked_scores
-from haversack.sdd.pipeline import MODES, STAGES, VERDICTS, Project
-from haversack.sdd.stages import STATUSES, StageState, States
+from haversack.sdd.flows.changes import CHANGE_STATUSES, FLOWS, SIZES, TYPES, Change
+from haversack.sdd.flows.clarity import checked_scores
+from haversack.sdd.flows.pipeline import MODES, STAGES, VERDICTS, Project
+from haversack.sdd.flows.stages import STATUSES, StageState, States
 
 FORMAT = 1
 T = TypeVar("T", bound=str)

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from typing import Literal
 
 from haversack.errors import DamagedFile, InvalidArgument, StoreError
-from haversack.sdd import markdown
-from haversack.sdd.changes import Change
-from haversack.sdd.disk import CHANGES, Folder, read_text
-from haversack.sdd.ids import REQUIREMENTS, TASKS, cited, split_label
-from haversack.sdd.library import (
+from haversack.sdd.checks.relevance import relevance
+from haversack.sdd.checks.traceability import Document, Finding, Trace, known_ids, trace, unknown_ids
+from haversack.sdd.documents import markdown
+from haversack.sdd.documents.disk import CHANGES, Folder, read_text
+from haversack.sdd.documents.ids import REQUIREMENTS, TASKS, cited, split_label
+from haversack.sdd.documents.library import (
     Library,
     active_change,
     load_project,
@@ -22,9 +23,8 @@ from haversack.sdd.library import (
     read_library,
     readable_changes,
 )
-from haversack.sdd.relevance import relevance
-from haversack.sdd.requirements import Priority
-from haversack.sdd.traceability import Document, Finding, Trace, known_ids, trace, unknown_ids
+from haversack.sdd.documents.requirements import Priority
+from haversack.sdd.flows.changes import Change
 from haversack.values import record, replace
 
 Source = Literal["requirement", "rule", "task", "section", "change", "decision", "convention"]

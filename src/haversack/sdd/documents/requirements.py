@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Literal
 
 from haversack.patterns import pattern
-from haversack.sdd import markdown
-from haversack.sdd.ids import REQUIREMENTS, gist, split_label
+from haversack.sdd.documents import markdown
+from haversack.sdd.documents.ids import REQUIREMENTS, gist, split_label
 from haversack.values import record
 
 Priority = Literal["must", "should", "could", "wont", "quality", "rule", "unstated"]
