@@ -29,10 +29,11 @@ from haversack.memory.search import index_words
 from haversack.memory.search import search as finding
 from haversack.memory.search.query import STOP_WORDS
 from haversack.packs import gathering
-from haversack.store import observations, search
+from haversack.store import observations
 from haversack.store import sessions as session_table
 from haversack.store.observations import NewObservation
 from haversack.store.records import Filters, Session
+from haversack.store.sqlite import words as search
 from haversack.text.words import index_text
 from haversack.tools.road.call import call
 from haversack.values import record, replace

@@ -26,7 +26,7 @@ from haversack.app import App
 from haversack.config import Config
 from haversack.errors import HaversackError
 from haversack.protocol.client import Answer, StdioClient, own_server
-from haversack.store import health
+from haversack.store.sqlite import health
 
 SERVE = (sys.executable, "-m", "haversack", "serve", "--tools", "all")
 CLI = (sys.executable, "-m", "haversack")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from haversack.config import Config, load
 from haversack.memory.room import Memory, microseconds_now
-from haversack.store.database import Database
+from haversack.store.sqlite.engine import Database
 from haversack.tokens import Profile, profile_named
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
-from haversack.store.database import MEMORY, Database
+from haversack.store.sqlite.engine import MEMORY, Database
 from haversack.tokens import FLOOR, count_tokens
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call

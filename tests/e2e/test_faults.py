@@ -18,7 +18,7 @@ from haversack.app import App
 from haversack.config import Config
 from haversack.errors import NotFound, StoreDamaged
 from haversack.protocol.client import StdioClient, own_server
-from haversack.store import health, schema
+from haversack.store.sqlite import health, schema
 from haversack.tools.road.call import call
 from tests.conftest import Clock
 from tests.e2e.conftest import Server, call_of

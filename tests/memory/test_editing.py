@@ -9,7 +9,8 @@ from haversack.memory.save import edits
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search import search as finding
-from haversack.store import observations, search
+from haversack.store import observations
+from haversack.store.sqlite import words
 from haversack.tools.road.call import call
 
 
@@ -110,7 +111,7 @@ def test_a_hard_delete_takes_revisions_relations_and_tags_with_it(app: App, note
         for table in ("revisions", "tags"):
             assert tx.value(f"SELECT count(*) FROM {table} WHERE observation_id = ?", (note,)) == 0
         assert tx.value("SELECT count(*) FROM relations") == 0
-        assert search.check(tx) == ""
+        assert words.check(tx) == ""
     with pytest.raises(NotFound, match="cannot be undone"):
         edits.update(app.memory, note, Changes(restore=True))
 

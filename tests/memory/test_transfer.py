@@ -15,8 +15,9 @@ from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search as finding
-from haversack.store import observations, relations, search
+from haversack.store import observations, relations
 from haversack.store.records import Filters
+from haversack.store.sqlite import words
 from haversack.values import asdict
 from tests.conftest import Clock
 
@@ -80,7 +81,7 @@ def test_a_round_trip_loses_nothing(full: App, fresh: App) -> None:
     assert everything(fresh) == everything(full)
     assert (done.added, done.updated, done.known) == (len(lines) - 1, 0, 1)
     with fresh.database.read() as tx:
-        assert search.check(tx) == ""
+        assert words.check(tx) == ""
 
 
 def test_what_was_imported_is_found_counted_and_grouped_as_before(full: App, fresh: App) -> None:

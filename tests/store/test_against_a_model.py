@@ -16,10 +16,11 @@ from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search import index_words
 from haversack.memory.search import search as finding
-from haversack.store import observations, search
+from haversack.store import observations
 from haversack.store import relations as relation_table
-from haversack.store.database import MEMORY, Database
 from haversack.store.records import Filters
+from haversack.store.sqlite import words
+from haversack.store.sqlite.engine import MEMORY, Database
 from tests.conftest import THOROUGHNESS, Clock
 
 WORDS = ("apricot", "basalt", "cormorant", "dulcimer", "elderberry")
@@ -206,7 +207,7 @@ class MemoryMachine(RuleBasedStateMachine):
     @invariant()
     def the_index_agrees_with_the_rows(self) -> None:
         with self.memory.database.read() as tx:
-            assert search.check(tx) == ""
+            assert words.check(tx) == ""
             assert tx.rows("PRAGMA foreign_key_check") == []
 
     @invariant()

@@ -11,8 +11,8 @@ from haversack.errors import Conflict, NotFound, StoreBusy, StoreDamaged
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
-from haversack.store import health
-from haversack.store.backup import back_up, restore
+from haversack.store.sqlite import health
+from haversack.store.sqlite.backup import back_up, restore
 
 
 def keep(app: App, *titles: str) -> None:

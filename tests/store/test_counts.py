@@ -13,9 +13,9 @@ from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
 from haversack.store import observations
-from haversack.store.database import MEMORY, Database
 from haversack.store.filters import where
 from haversack.store.records import Filters
+from haversack.store.sqlite.engine import MEMORY, Database
 from tests.conftest import Clock, examples
 
 PROJECTS = ("thesis", "garden", "")

@@ -14,9 +14,9 @@ import apsw
 import pytest
 
 from haversack.errors import StoreBusy, StoreDamaged, StoreError, StoreTooNew
-from haversack.store import database as database_module
-from haversack.store import schema
-from haversack.store.database import MEMORY, Database, Reader
+from haversack.store.sqlite import engine as database_module
+from haversack.store.sqlite import schema
+from haversack.store.sqlite.engine import MEMORY, Database, Reader
 
 SETTINGS = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "synchronous": 1}
 

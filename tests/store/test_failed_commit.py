@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from haversack.store.database import Database
+from haversack.store.sqlite.engine import Database
 
 
 def test_a_write_after_a_failed_commit_is_really_written(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from haversack.app import App
 from haversack.errors import StoreDamaged, StoreError, StoreTooNew
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search.index_words import rebuild_index
-from haversack.store import health, schema, search
+from haversack.store.sqlite import health, schema, words
 
 
 def a_store(app: App) -> str:
@@ -31,7 +31,7 @@ def test_a_sound_store_is_found_sound_and_left_as_it_is(app: App) -> None:
 def test_an_index_that_lacks_an_observation_is_found_and_can_be_rebuilt(app: App) -> None:
     path = a_store(app)
     with app.database.write() as tx:
-        search.remove(tx, 2)
+        words.remove(tx, 2)
     assert "lacks 1" in health.examine(path).index
     assert rebuild_index(app.memory) == 3
     assert health.examine(path).index == ""

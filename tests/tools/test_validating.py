@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from haversack.app import App
 from haversack.config import Config
 from haversack.errors import HaversackError, InvalidArgument, UnknownTool
-from haversack.store.database import MEMORY, Database
+from haversack.store.sqlite.engine import MEMORY, Database
 from haversack.tools.declaration import Range, Tool
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
 from haversack.store import stash as table
-from haversack.store.database import MEMORY, Database
+from haversack.store.sqlite.engine import MEMORY, Database
 from haversack.store.stash import Stashed
 from haversack.worklog.stash import Stash
 from tests.conftest import Clock

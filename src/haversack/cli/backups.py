@@ -4,7 +4,7 @@ import os
 
 from haversack.cli import terminal
 from haversack.config import load
-from haversack.store import backup as store_backup
+from haversack.store.sqlite import backup as store_backup
 
 
 def back_up(file: str, *, force: bool, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from haversack.cli import terminal
 from haversack.config import Config, load
 from haversack.errors import HaversackError
 from haversack.memory.search.index_words import rebuild_index
-from haversack.store import health
+from haversack.store.sqlite import health
 from haversack.values import asdict, record
 
 LEAST_FREE = 5_000_000

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from haversack.config import MemorySettings
-from haversack.store.database import Database
+from haversack.store.sqlite.engine import Database
 from haversack.values import record
 
 

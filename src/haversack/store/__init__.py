@@ -1,5 +1,5 @@
 """The only place with SQL."""
 
-from haversack.store.database import Database, Reader, Writer
+from haversack.store.sqlite.engine import Database, Reader, Writer
 
 __all__ = ["Database", "Reader", "Writer"]

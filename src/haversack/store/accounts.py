@@ -1,7 +1,7 @@
 """The accounts table."""
 
-from haversack.store.database import Reader, Writer
 from haversack.store.records import Account
+from haversack.store.sqlite.engine import Reader, Writer
 
 _SELECT = """
     SELECT handle, parent, total, system_limit, history_limit, tool_results_limit, user_limit, reserve, warning,

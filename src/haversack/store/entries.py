@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from haversack.store.database import Reader, Writer
 from haversack.store.records import Entry
+from haversack.store.sqlite.engine import Reader, Writer
 
 _SELECT = """
     SELECT id, account, tool, arguments, brief, key, rest, before, sent, after, cost, created_at, used, evicted

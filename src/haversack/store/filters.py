@@ -1,7 +1,7 @@
 """Filters as SQL and as index expressions: the conditions that queries and their counts share."""
 
-from haversack.store.database import Value
 from haversack.store.records import Filters
+from haversack.store.sqlite.engine import Value
 from haversack.values import replace
 
 CURRENT = ("active", "pending")

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from haversack.store.database import Reader, Row, Value, Writer
 from haversack.store.filters import where
-from haversack.store.postings import SESSION_BITS
 from haversack.store.records import Filters, Observation, Revision
+from haversack.store.sqlite.engine import Reader, Row, Value, Writer
+from haversack.store.sqlite.postings import SESSION_BITS
 from haversack.values import record, replace
 
 _COLUMNS = (

@@ -1,6 +1,6 @@
 """The packs table: what went into each context pack, so that the next one can tell what changed."""
 
-from haversack.store.database import Reader, Writer
+from haversack.store.sqlite.engine import Reader, Writer
 
 MOST = 1_000
 """How many packs are remembered; the oldest go first."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from haversack.store.database import Reader, Writer
 from haversack.store.records import Relation
+from haversack.store.sqlite.engine import Reader, Writer
 
 _SELECT = "SELECT r.id, r.from_id, r.to_id, r.type, r.note, r.strength, r.created_at FROM relations r"
 

@@ -1,7 +1,7 @@
 """The sessions and prompts tables."""
 
-from haversack.store.database import Reader, Value, Writer
 from haversack.store.records import Prompt, Session
+from haversack.store.sqlite.engine import Reader, Value, Writer
 
 _SESSION = "SELECT id, project, namespace, directory, started_at, ended_at, summary FROM sessions"
 _PROMPT = "SELECT id, session_id, project, namespace, content, created_at FROM prompts"

@@ -3,7 +3,7 @@
 A row outlives its body: it then says which call to make again, and keeps its key from standing for another text.
 """
 
-from haversack.store.database import Reader, Writer
+from haversack.store.sqlite.engine import Reader, Writer
 from haversack.values import record
 
 

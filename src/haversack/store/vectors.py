@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from haversack.store.database import Reader, Writer
 from haversack.store.filters import where
 from haversack.store.records import Filters
+from haversack.store.sqlite.engine import Reader, Writer
 from haversack.values import record
 
 _LACKING = (

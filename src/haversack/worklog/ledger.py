@@ -11,8 +11,8 @@ from typing import Literal
 from haversack.config import BudgetSettings
 from haversack.errors import Conflict, InvalidArgument, NotFound
 from haversack.store import accounts
-from haversack.store.database import Database, Reader, Writer
 from haversack.store.records import Account
+from haversack.store.sqlite.engine import Database, Reader, Writer
 from haversack.tokens import FLOOR
 from haversack.values import record
 

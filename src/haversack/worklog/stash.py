@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
 from haversack.store import stash as table
-from haversack.store.database import Database, Reader, Writer
+from haversack.store.sqlite.engine import Database, Reader, Writer
 from haversack.store.stash import Stashed
 from haversack.values import record
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from haversack.protocol.client import Answer, Refused, StdioClient, own_server
-from haversack.store import health
+from haversack.store.sqlite import health
 from haversack.tokens import count_tokens
 from haversack.tools.registry import tools
 from tests.conftest import THOROUGHNESS

@@ -7,9 +7,10 @@ from haversack.memory.room import Memory
 from haversack.memory.save.checks import VERIFICATIONS, check_member
 from haversack.memory.save.pipeline import Draft, checked, content_hash, redacted
 from haversack.memory.search import index_words
-from haversack.store import observations, search
-from haversack.store.database import Reader, Value, Writer
+from haversack.store import observations
 from haversack.store.records import Observation, Revision
+from haversack.store.sqlite import words
+from haversack.store.sqlite.engine import Reader, Value, Writer
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import fields, record
 
@@ -155,7 +156,7 @@ def delete(memory: Memory, identifier: int, *, hard: bool = False) -> Observatio
             observations.erase(tx, identifier)
         else:
             observations.change(tx, identifier, {"deleted_at": memory.now()})
-        search.remove(tx, identifier)
+        words.remove(tx, identifier)
         return found
 
 

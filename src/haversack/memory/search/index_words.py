@@ -2,9 +2,10 @@
 
 from haversack.memory.room import Memory
 from haversack.patterns import pattern
-from haversack.store import observations, search
-from haversack.store.database import Writer
-from haversack.store.search import IndexEntry, Weights
+from haversack.store import observations
+from haversack.store.sqlite import words as search
+from haversack.store.sqlite.engine import Writer
+from haversack.store.sqlite.words import IndexEntry, Weights
 from haversack.text.words import index_text
 
 WEIGHTS = Weights(title=2.0, content=1.0, tags=1.5)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
-from haversack.store.postings import SESSION_BITS, Strength
+from haversack.store.sqlite.postings import SESSION_BITS, Strength
 from haversack.values import record
 
 SATURATION = 1.2

@@ -13,11 +13,12 @@ from haversack.memory.search.periods import periods_in
 from haversack.memory.search.query import Mode, Query, Sought, match_expression, parse_query, sought, spoken_words
 from haversack.memory.search.ranking import Asked, Hit, Scored
 from haversack.memory.search.relevance import Postings
-from haversack.store import observations, postings, relations, vectors
-from haversack.store import search as index
-from haversack.store.database import Reader
-from haversack.store.postings import Census, Placed
+from haversack.store import observations, relations, vectors
 from haversack.store.records import Filters, Observation
+from haversack.store.sqlite import postings
+from haversack.store.sqlite import words as index
+from haversack.store.sqlite.engine import Reader
+from haversack.store.sqlite.postings import Census, Placed
 from haversack.text.times import parse_moment
 from haversack.values import record, replace
 

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from haversack.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
-from haversack.store import schema
+from haversack.store.sqlite import schema
 
 BUSY_TIMEOUT_MS = 30_000
 _LEAST_ROOM = 200_000

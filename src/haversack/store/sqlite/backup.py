@@ -6,8 +6,8 @@ from collections.abc import Callable
 import apsw
 
 from haversack.errors import Conflict, NotFound, StoreBusy, StoreDamaged, StoreError
-from haversack.store import health, schema
-from haversack.store.database import connect_to_read, translated
+from haversack.store.sqlite import health, schema
+from haversack.store.sqlite.engine import connect_to_read, translated
 from haversack.values import record
 
 _MAGIC = b"SQLite format 3\0"

@@ -6,9 +6,9 @@ places around it.
 
 from collections.abc import Iterable, Sequence
 
-from haversack.store.database import Reader
 from haversack.store.filters import narrowed, where
 from haversack.store.records import Filters
+from haversack.store.sqlite.engine import Reader
 from haversack.values import record
 
 SESSION_BITS = 32

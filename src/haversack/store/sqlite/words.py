@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from haversack.store.database import Reader, Row, Value, Writer
 from haversack.store.filters import marks, narrowed, where
 from haversack.store.records import Filters
+from haversack.store.sqlite.engine import Reader, Row, Value, Writer
 from haversack.values import record
 
 

@@ -1,0 +1,1 @@
+"""What is SQLite's own."""
