@@ -32,7 +32,7 @@ from unittest.mock import patch
 import tiktoken
 from tiktoken_ext import openai_public  # type: ignore[import-untyped]  # it ships without types
 
-from haversack.tokens import Profile, bpe, count_tokens, fitted, profile_names
+from haversack.tokens import Profile, count_tokens, o200k, other_model_estimates, profile_names
 from haversack.tokens.profiles import estimated_profile, exact_profile
 from haversack.tokens.vocabulary import open_vocabulary
 
@@ -264,7 +264,7 @@ def report_models(texts: dict[str, str], repeat: int) -> None:
     means = (sum(map(abs, values)) / len(values) for values in errors.values())
     print(f"{'macro MAPE':<20}" + "".join(f"{mean:>9.1f} %" for mean in means))
     print(f"{'worst under-estimate':<20}" + "".join(f"{min(0, *values):>+9.1f} %" for values in errors.values()))
-    fitted._counter.cache_clear()
+    other_model_estimates._counter.cache_clear()
     megabytes = sum(len(text.encode()) for text in texts.values()) / 1e6
     for label, place in (("real tokenizer", 0), ("estimate", 1)):
         rates = (megabytes / _seconds_for(profiles[place], texts, repeat) for profiles in real.values())
@@ -282,8 +282,8 @@ def report_speed(texts: dict[str, str], encoding: tiktoken.Encoding, repeat: int
     for name, text in texts.items():
         megabytes = len(text.encode()) / 1e6
         theirs = seconds(partial(encoding.encode_ordinary, text), repeat)
-        cold = seconds(partial(bpe.count, text), repeat, bpe._counter.cache_clear)
-        warm = seconds(partial(bpe.count, text), repeat)
+        cold = seconds(partial(o200k.count, text), repeat, o200k._counter.cache_clear)
+        warm = seconds(partial(o200k.count, text), repeat)
         ratios.append((theirs / cold, theirs / warm))
         rates = [f"{megabytes / taken:>7.1f} MB/s" for taken in (theirs, cold, warm)]
         print(f"{name:<20} {rates[0]} {rates[1]} {theirs / cold:>6.2f} {rates[2]} {theirs / warm:>6.2f}")

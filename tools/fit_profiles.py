@@ -1,4 +1,4 @@
-"""Makes the price tables of haversack.tokens.fitted and tells how far they are from the real tokenizers.
+"""Makes the price tables of haversack.tokens.other_model_estimates and tells how far they are from the real tokenizers.
 
     pip download --no-deps django==5.2.19 sphinx==9.0.4
     python tools/fit_profiles.py FITTED_ON.whl HELD_OUT.whl
@@ -29,7 +29,7 @@ from pathlib import Path, PurePosixPath
 
 from splintr import Tokenizer
 
-from haversack.tokens import exact, fitted
+from haversack.tokens import other_model_estimates, other_models
 from haversack.tokens.vocabulary import open_vocabulary
 
 SUFFIXES = (".py", ".js", ".css", ".html")
@@ -49,7 +49,7 @@ DEAREST = 255
 
 # Llama's own counts would be a work derived from its vocabulary, which is not free in the way the others are.
 # Its ranks begin with those of cl100k, so the counts of cl100k with Llama's factors come close.
-COUNTED_WITH = {name: "cl100k" if name == "llama3" else name for name in exact.VOCABULARIES}
+COUNTED_WITH = {name: "cl100k" if name == "llama3" else name for name in other_models.VOCABULARIES}
 
 # The first code point after a kind of characters, and the kind; "" is priced as it is counted.
 KINDS = (
@@ -103,10 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         counts = counts_of_tokens(counted_with)
         factors = fit(name, seen, kinds, counts)
         prices = bytes(
-            min(DEAREST, max(1, round(fitted.UNITS * count * factors.get(kind, 1.0))))
+            min(DEAREST, max(1, round(other_model_estimates.UNITS * count * factors.get(kind, 1.0))))
             for count, kind in zip(counts, kinds, strict=True)
         )
-        Path(fitted.path_of(name)).write_bytes(zlib.compress(prices, 9))
+        Path(other_model_estimates.path_of(name)).write_bytes(zlib.compress(prices, 9))
         shown = ", ".join(f"{kind} {factor:.2f}" for kind, factor in sorted(factors.items()))
         sys.stdout.write(f"\n{name}: {shown}\n")
         report_errors(name, unseen, prices)
@@ -137,7 +137,7 @@ def counts_of_tokens(name: str) -> list[int]:
 
 def real_count(name: str) -> Callable[[str], int]:
     """The profile's own tokenizer."""
-    measure = exact.measure_of(name)
+    measure = other_models.measure_of(name)
     if measure is None:
         raise SystemExit(f"the installed splintr-rs has no vocabulary for {name}")
     return measure
@@ -274,7 +274,7 @@ def report_errors(name: str, unseen: Sequence[Passage], prices: bytes) -> None:
     """Prints how far the prices are from the real counts, by passage and by class."""
     errors: dict[str, list[float]] = defaultdict(list)
     for passage in unseen:
-        estimate = -(-sum(prices[token] for token in passage.tokens) // fitted.UNITS)
+        estimate = -(-sum(prices[token] for token in passage.tokens) // other_model_estimates.UNITS)
         errors[passage.kind].append(100 * (estimate / passage.counts[name] - 1))
     mape = sum(sum(map(abs, each)) / len(each) for each in errors.values()) / len(errors)
     means = {kind: sum(each) / len(each) for kind, each in errors.items()}

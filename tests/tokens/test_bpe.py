@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tiktoken_ext import openai_public  # type: ignore[import-untyped]  # it ships without types
 
 from haversack.errors import DamagedFile
-from haversack.tokens import bpe, words
+from haversack.tokens import o200k, pretokens
 from haversack.tokens.vocabulary import ABSENT, HEADER, PATH, Vocabulary, open_vocabulary
 
 RANK_FILE_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
@@ -131,26 +131,26 @@ def test_building_refuses_a_rank_file_that_is_not_the_published_one(
 
 @pytest.mark.parametrize("text", SAMPLES.values(), ids=SAMPLES.keys())
 def test_counts_what_tiktoken_counts(text: str) -> None:
-    assert bpe.count(text) == len(reference().encode_ordinary(text))
+    assert o200k.count(text) == len(reference().encode_ordinary(text))
 
 
 @given(texts())
 @settings(deadline=None, max_examples=600)
 def test_counts_what_tiktoken_counts_on_any_text(text: str) -> None:
-    assert bpe.count(text) == len(reference().encode_ordinary(text))
+    assert o200k.count(text) == len(reference().encode_ordinary(text))
 
 
 @given(st.lists(st.integers(0, 199_997), max_size=30))
 @settings(deadline=None, max_examples=300)
 def test_counts_what_tiktoken_counts_on_tokens_put_side_by_side(ranks: list[int]) -> None:
     text = reference().decode(ranks)
-    assert bpe.count(text) == len(reference().encode_ordinary(text))
+    assert o200k.count(text) == len(reference().encode_ordinary(text))
 
 
 @given(st.text("abcdeé字", min_size=200, max_size=2_000))
 @settings(deadline=None, max_examples=60)
 def test_counts_what_tiktoken_counts_on_long_words(text: str) -> None:
-    assert bpe.count(text) == len(reference().encode_ordinary(text))
+    assert o200k.count(text) == len(reference().encode_ordinary(text))
 
 
 @given(st.lists(st.sampled_from([*TRICKY, "\ud83d", "\ude00", "\udfff"]), max_size=30).map("".join))
@@ -159,26 +159,26 @@ def test_counts_what_tiktoken_counts_on_long_words(text: str) -> None:
 @example("\udc00\ud800")
 @settings(deadline=None, max_examples=300)
 def test_surrogates_count_as_tiktoken_counts_them(text: str) -> None:
-    assert bpe.count(text) == len(reference().encode_ordinary(text))
+    assert o200k.count(text) == len(reference().encode_ordinary(text))
 
 
 @pytest.mark.parametrize("run", ["a", "A", "ab", "=", "\n", "字", "😀", "e\u0301", "7", "\t ", " /"])
 def test_long_runs_count_as_tiktoken_counts_them(run: str) -> None:
     text = run * 20_000
-    assert bpe.count(text) == len(reference().encode_ordinary(text))
+    assert o200k.count(text) == len(reference().encode_ordinary(text))
 
 
 def test_a_run_of_spaces_of_any_length_is_counted() -> None:
-    assert bpe.count(" " * 128 * 2_000) == 2_000
+    assert o200k.count(" " * 128 * 2_000) == 2_000
 
 
 def test_long_texts_count_the_same_whole_and_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\n".join(f"{name}\n\n  {sample} \n\t\n/{sample}" for name, sample in SAMPLES.items()) * 5
-    monkeypatch.setattr(words, "_BLOCK", 16)
-    parts = list(words.blocks(text))
+    monkeypatch.setattr(pretokens, "_BLOCK", 16)
+    parts = list(pretokens.blocks(text))
     assert len(parts) > 100
     assert "".join(parts) == text
-    assert bpe.count(text) == len(reference().encode_ordinary(text))
+    assert o200k.count(text) == len(reference().encode_ordinary(text))
 
 
 @pytest.mark.parametrize(
@@ -194,50 +194,50 @@ def test_long_texts_count_the_same_whole_and_in_blocks(monkeypatch: pytest.Monke
     ],
 )
 def test_pieces_begin_where_the_published_pattern_begins_them(pieces: list[str]) -> None:
-    assert list(words.split("".join(pieces), words.Representatives(open_vocabulary()))) == pieces
+    assert list(pretokens.split("".join(pieces), pretokens.Representatives(open_vocabulary()))) == pieces
 
 
 def test_pieces_together_are_the_text() -> None:
-    representatives = words.Representatives(open_vocabulary())
+    representatives = pretokens.Representatives(open_vocabulary())
     for text in SAMPLES.values():
-        assert "".join(words.split(text, representatives)) == text
+        assert "".join(pretokens.split(text, representatives)) == text
 
 
-@given(texts().map(lambda text: text + "\n"), texts().filter(bpe.starts_cleanly))
+@given(texts().map(lambda text: text + "\n"), texts().filter(o200k.starts_cleanly))
 @example(";\n", "\u0301x")
 @example(" \n", "   x")
 @example("x\n", "\u2028 y")
 @example(";\n", "\x1c\n")
 @settings(deadline=None, max_examples=600)
 def test_counts_add_up_where_a_text_starts_cleanly_after_a_line_feed(before: str, after: str) -> None:
-    assert bpe.count(before + after) == bpe.count(before) + bpe.count(after)
+    assert o200k.count(before + after) == o200k.count(before) + o200k.count(after)
 
 
 @pytest.mark.parametrize("text", ["", "a", "#", "字", "\u0301", "  a", "\t", "\u3000x", "'s", "-/", " /", "\ufeff"])
 def test_most_texts_start_cleanly(text: str) -> None:
-    assert bpe.starts_cleanly(text)
+    assert o200k.starts_cleanly(text)
 
 
 @pytest.mark.parametrize(
     ("before", "after"), [("*\n", "/"), ("\n", "\n"), ("x\n", "\r\nb"), ("\n", "  \nb"), ("\n", "\u3000\n")]
 )
 def test_what_does_not_start_cleanly_joins_the_piece_before(before: str, after: str) -> None:
-    assert not bpe.starts_cleanly(after)
-    representatives = words.Representatives(open_vocabulary())
-    separate = [*words.split(before, representatives), *words.split(after, representatives)]
-    assert list(words.split(before + after, representatives)) != separate
+    assert not o200k.starts_cleanly(after)
+    representatives = pretokens.Representatives(open_vocabulary())
+    separate = [*pretokens.split(before, representatives), *pretokens.split(after, representatives)]
+    assert list(pretokens.split(before + after, representatives)) != separate
 
 
 def test_counts_stay_exact_in_threads_while_the_memories_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bpe, "_PIECES_KEPT", 8)
-    monkeypatch.setattr(bpe, "_RANKS_KEPT", 8)
-    monkeypatch.setattr(words, "_REPRESENTATIVES_KEPT", 8)
-    bpe._counter.cache_clear()
+    monkeypatch.setattr(o200k, "_PIECES_KEPT", 8)
+    monkeypatch.setattr(o200k, "_RANKS_KEPT", 8)
+    monkeypatch.setattr(pretokens, "_REPRESENTATIVES_KEPT", 8)
+    o200k._counter.cache_clear()
     samples = list(SAMPLES.values())
     with ThreadPoolExecutor(8) as pool:
-        counts = list(pool.map(bpe.count, samples * 20))
+        counts = list(pool.map(o200k.count, samples * 20))
     assert counts == [len(reference().encode_ordinary(text)) for text in samples] * 20
-    assert len(bpe._counter()) <= 16  # every thread may add one more before it sees the limit
+    assert len(o200k._counter()) <= 16  # every thread may add one more before it sees the limit
 
 
 def test_the_vocabulary_is_opened_by_the_first_count_not_by_the_import() -> None:

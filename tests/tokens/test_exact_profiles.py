@@ -22,13 +22,22 @@ from haversack.config import Config
 from haversack.errors import DamagedFile
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
-from haversack.tokens import Profile, bpe, count_tokens, exact, fitted, profile_named, profile_names, profiles
+from haversack.tokens import (
+    Profile,
+    count_tokens,
+    o200k,
+    other_model_estimates,
+    other_models,
+    profile_named,
+    profile_names,
+    profiles,
+)
 from haversack.tokens.profiles import estimated_profile, exact_profile
 from haversack.tokens.vocabulary import open_vocabulary
 from haversack.tools.road.call import call
 from tests.conftest import Clock
 
-MODELS = tuple(exact.VOCABULARIES)
+MODELS = tuple(other_models.VOCABULARIES)
 TRICKY = [
     *"sStTmMdDrReEvVlL'’ſK \t\n\r/.;-_(#09aAzZ~=",
     *("\r\n", "\n\n", "  ", "'s", "'LL", "\x85", "\xa0", "\u2028", "\u3000", "\x1c", "\x0b", "\x0c"),
@@ -106,7 +115,7 @@ def test_without_the_extra_a_profile_is_an_estimate_that_says_so(name: str, monk
 def test_an_extra_that_lacks_the_vocabulary_gives_way_to_the_estimate(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(exact.VOCABULARIES, name, "a vocabulary nobody has")
+    monkeypatch.setitem(other_models.VOCABULARIES, name, "a vocabulary nobody has")
     assert not profiles._Profiles()[name].exact
 
 
@@ -115,13 +124,13 @@ def test_the_bundled_counter_counts_what_the_extra_counts_on_a_library_of_source
     paths = sorted(Path(sysconfig.get_path("stdlib")).glob("**/[a-z]*.py"))[::30]
     texts = [path.read_bytes().decode("utf-8", "replace") for path in paths]
     assert sum(map(len, texts)) > 300_000
-    assert [bpe.count(text) for text in texts] == [extra_count(text) for text in texts]
+    assert [o200k.count(text) for text in texts] == [extra_count(text) for text in texts]
 
 
 @needs_extra
 def test_the_bundled_counter_counts_what_the_extra_counts_on_every_class_of_text() -> None:
     texts = contents(20_000)
-    assert {kind: bpe.count(text) for kind, text in texts.items()} == {
+    assert {kind: o200k.count(text) for kind, text in texts.items()} == {
         kind: extra_count(text) for kind, text in texts.items()
     }
 
@@ -130,7 +139,7 @@ def test_the_bundled_counter_counts_what_the_extra_counts_on_every_class_of_text
 @settings(max_examples=600)
 @given(TEXTS)
 def test_the_bundled_counter_counts_what_the_extra_counts_on_any_text(text: str) -> None:
-    assert bpe.count(text) == extra_count(text)
+    assert o200k.count(text) == extra_count(text)
 
 
 @needs_extra
@@ -171,7 +180,7 @@ def test_qwen_composes_characters_before_it_counts(text: str) -> None:
 
 @every_model
 @settings(max_examples=150)
-@given(before=TEXTS.map(lambda text: text + "\n"), after=TEXTS.filter(bpe.starts_cleanly))
+@given(before=TEXTS.map(lambda text: text + "\n"), after=TEXTS.filter(o200k.starts_cleanly))
 def test_units_add_up_where_a_text_starts_cleanly_after_a_line_feed(name: str, before: str, after: str) -> None:
     for profile in both(name):
         assert profile.measure(before + after) == profile.measure(before) + profile.measure(after), profile.about
@@ -194,7 +203,7 @@ def test_plain_tokens_are_priced_at_what_the_model_makes_of_them(name: str) -> N
     estimated, real = estimated_profile(name), real_profile(name)
     for token in list(open_vocabulary())[::97]:
         if token.isascii() and real.count(token.decode()) < 16:
-            assert estimated.measure(token.decode()) == fitted.UNITS * real.count(token.decode()), token
+            assert estimated.measure(token.decode()) == other_model_estimates.UNITS * real.count(token.decode()), token
 
 
 @every_model
@@ -208,12 +217,12 @@ def test_any_text_costs_something(name: str) -> None:
 def test_a_damaged_table_is_an_error_that_names_the_file(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fitted, "_FOLDER", str(tmp_path))
+    monkeypatch.setattr(other_model_estimates, "_FOLDER", str(tmp_path))
     (tmp_path / "damaged.prices").write_bytes(content)
     with pytest.raises(DamagedFile, match=r"damaged\.prices"):
-        fitted.measure_of("damaged")("text")
+        other_model_estimates.measure_of("damaged")("text")
     with pytest.raises(DamagedFile, match=r"missing\.prices"):
-        fitted.measure_of("missing")("text")
+        other_model_estimates.measure_of("missing")("text")
 
 
 @pytest.fixture(scope="module")

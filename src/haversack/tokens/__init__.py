@@ -1,9 +1,9 @@
 """Arithmetic only: counters, budgets, packing, pages and footers."""
 
 from haversack.tokens.budget import FLOOR, Budget, parse_max_tokens
-from haversack.tokens.cutting import Page, cut
 from haversack.tokens.footers import LeftOut, budget_line, navigation_hint, token_footer
 from haversack.tokens.packing import Candidate, Choice, Pack, pack, pack_auto
+from haversack.tokens.pages import Page, cut
 from haversack.tokens.profiles import (
     DEFAULT_PROFILE,
     PROFILES,

@@ -18,7 +18,7 @@ class Profile:
 
     name: str
     about: str
-    exact: bool
+    other_models: bool
     measure: Callable[[str], int]
     numerator: int = 1
     denominator: int = 1
@@ -51,9 +51,9 @@ def utf8_length(text: str) -> int:
 
 
 def _o200k(text: str) -> int:
-    from haversack.tokens import bpe  # the vocabulary is opened by the first count, not by an import
+    from haversack.tokens import o200k  # the vocabulary is opened by the first count, not by an import
 
-    return bpe.count(text)
+    return o200k.count(text)
 
 
 _BUNDLED = (
@@ -109,22 +109,22 @@ def profile_names() -> tuple[str, ...]:
 
 def exact_profile(name: str) -> Profile | None:
     """The profile of a model as its own tokenizer counts; None without the extra `exact`."""
-    from haversack.tokens import exact
+    from haversack.tokens import other_models
 
-    measure = exact.measure_of(name)
+    measure = other_models.measure_of(name)
     return Profile(name, f"{_MODELS[name]}: its own vocabulary", exact=True, measure=measure) if measure else None
 
 
 def estimated_profile(name: str) -> Profile:
     """The profile of a model as it is estimated from the tokens of o200k."""
-    from haversack.tokens import fitted
+    from haversack.tokens import other_model_estimates
 
     return Profile(
         name,
         f"{_MODELS[name]}: an estimate from o200k; haversack[exact] counts exactly",
         exact=False,
-        measure=fitted.measure_of(name),
-        denominator=fitted.UNITS,
+        measure=other_model_estimates.measure_of(name),
+        denominator=other_model_estimates.UNITS,
         rounds_up=True,
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from haversack.errors import DamagedFile
-from haversack.tokens import bpe
+from haversack.tokens import o200k
 from haversack.tokens.vocabulary import ABSENT, Vocabulary, open_vocabulary
 
 UNITS = 16
@@ -31,7 +31,7 @@ def measure_of(name: str) -> Callable[[str], int]:
     return lambda text: _counter(name).count(text)
 
 
-class _PricingCounter(bpe.Counter):
+class _PricingCounter(o200k.Counter):
     """Prices by piece."""
 
     def __init__(self, vocabulary: Vocabulary, prices: Sequence[int]) -> None:
@@ -43,7 +43,7 @@ class _PricingCounter(bpe.Counter):
         if rank != ABSENT:
             return self._prices[rank]
         price = start = 0
-        for end in bpe.merge(piece, self.ranks):
+        for end in o200k.merge(piece, self.ranks):
             price += self._prices[self.ranks[piece[start:end]]]
             start = end
         return price

@@ -39,7 +39,7 @@ def _count(name: str, text: str) -> int:
     try:
         return len(_tokenizer(name).encode_ordinary(text))
     except UnicodeEncodeError:
-        from haversack.tokens.bpe import whole_characters
+        from haversack.tokens.o200k import whole_characters
 
         return len(_tokenizer(name).encode_ordinary(whole_characters(text)))
 

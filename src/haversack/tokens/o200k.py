@@ -3,9 +3,9 @@
 from functools import cache
 from heapq import heapify, heappop, heappush
 
-from haversack.tokens import words
+from haversack.tokens import pretokens
+from haversack.tokens.pretokens import starts_cleanly
 from haversack.tokens.vocabulary import ABSENT, Vocabulary, open_vocabulary
-from haversack.tokens.words import starts_cleanly
 
 __all__ = ["Counter", "count", "starts_cleanly"]
 
@@ -30,7 +30,7 @@ class Counter(dict[str, int]):
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.rank = vocabulary.rank
         self.ranks = _Ranks(vocabulary)
-        self._representatives = words.Representatives(vocabulary)
+        self._representatives = pretokens.Representatives(vocabulary)
 
     def count(self, text: str) -> int:
         """What `text` costs in all."""
@@ -45,8 +45,8 @@ class Counter(dict[str, int]):
 
     def _sum(self, text: str) -> int:
         total = 0
-        for block in words.blocks(text):
-            total += sum(map(self.__getitem__, words.split(block, self._representatives)))
+        for block in pretokens.blocks(text):
+            total += sum(map(self.__getitem__, pretokens.split(block, self._representatives)))
         return total
 
     def __missing__(self, piece: str) -> int:
