@@ -28,7 +28,7 @@ from haversack.memory.save.checks import CURRENT_STATUSES
 from haversack.memory.search import index_words
 from haversack.memory.search import search as finding
 from haversack.memory.search.query import STOP_WORDS
-from haversack.packs import gathering
+from haversack.packs import candidates
 from haversack.store import observations
 from haversack.store import sessions as session_table
 from haversack.store.observations import NewObservation
@@ -197,8 +197,8 @@ def measure(app: App, bare: apsw.Connection, questions: list[Question], rounds: 
     line("context", timed(lambda _: context.context(memory), few))
     line("context of the largest project", timed(lambda _: context.context(memory, project="project-1"), few))
     line("pack, 2000 tokens, with a query", timed(lambda text: pack(app, text), asked[: len(few)]), floor)
-    line("pack without a query", timed(lambda _: gathering.gather(memory, "", EVERYTHING), few))
-    line("the same of one project", timed(lambda _: gathering.gather(memory, "", chosen), few))
+    line("pack without a query", timed(lambda _: candidates.gather(memory, "", EVERYTHING), few))
+    line("the same of one project", timed(lambda _: candidates.gather(memory, "", chosen), few))
     found = sum(
         number in [hit.observation.id for hit in finding.search(memory, text, replace(EVERYTHING, statuses=())).hits]
         for text, number in questions[:rounds]

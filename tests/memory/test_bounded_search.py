@@ -7,7 +7,7 @@ from haversack.memory import context
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
-from haversack.packs import gathering
+from haversack.packs import candidates
 from haversack.tools.road.call import call
 
 
@@ -69,7 +69,7 @@ def test_packs_and_contexts_never_walk_through_the_table(app: App, project: str)
     with app.database.read() as tx:
         tx._connection.exec_trace = note
     context.context(app.memory, project=project)
-    gathering.gather(app.memory, "", search.filters(app.memory, project=project))
+    candidates.gather(app.memory, "", search.filters(app.memory, project=project))
     with app.database.read() as tx:
         tx._connection.exec_trace = None
         plans = [

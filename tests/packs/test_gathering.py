@@ -12,7 +12,7 @@ from haversack.memory.save import edits
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search import search
-from haversack.packs.gathering import gather
+from haversack.packs.candidates import gather
 from haversack.tools.road.call import Options, call
 
 

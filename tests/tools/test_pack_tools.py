@@ -5,13 +5,13 @@ import json
 import pytest
 
 from haversack.app import App
-from haversack.packs import gathering
+from haversack.packs import candidates
 from haversack.tools.road.call import call
 
 
 @pytest.mark.parametrize("query", ["", "port gateway"])
 def test_the_keys_of_a_pack_lead_to_every_memory_once(app: App, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "OTHERS", 30)
+    monkeypatch.setattr(candidates, "OTHERS", 30)
     monkeypatch.setattr("haversack.memory.search.search.RANKED", 30)
     for number in range(230):
         call(app, "mem_save", {"title": f"note {number}", "content": f"service {number} has port {7 * number}"})

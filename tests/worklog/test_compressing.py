@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.worklog import compress
-from haversack.worklog.compressing import one_line, written
+from haversack.worklog.log_line import one_line, written
 
 
 def test_the_tools_own_compressor_sees_the_result_itself() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from haversack.app import App
 from haversack.cli import terminal
 from haversack.errors import InvalidArgument
-from haversack.packs.comparing import Difference, Entry, compare_packs, compare_texts
+from haversack.packs.comparison import Difference, Entry, compare_packs, compare_texts
 
 
 def compare(before: str, after: str, *, as_json: bool) -> int:

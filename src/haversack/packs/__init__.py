@@ -1,6 +1,6 @@
 """Context packs: the best of the memory within a budget, ready to paste."""
 
-from haversack.packs.building import (
+from haversack.packs.context_pack import (
     ContextPack,
     Memorable,
     budget_truncate,

@@ -7,11 +7,11 @@ For builders of agents: `open_log` gives a `WorkLog` with its `Ledger`, `compres
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from haversack.worklog.compressing import compress as compress
     from haversack.worklog.ledger import Ledger as Ledger
     from haversack.worklog.ledger import Standing as Standing
     from haversack.worklog.log import WorkLog as WorkLog
     from haversack.worklog.log import open_log as open_log
+    from haversack.worklog.log_line import compress as compress
     from haversack.worklog.messages import count_messages as count_messages
     from haversack.worklog.messages import fit_messages as fit_messages
 

@@ -12,7 +12,8 @@ from haversack.store.records import Account, Entry
 from haversack.store.sqlite.engine import MEMORY, Database, Writer
 from haversack.tokens import DEFAULT_PROFILE, Profile, profile_named
 from haversack.values import record, replace
-from haversack.worklog.compressing import (
+from haversack.worklog.ledger import Ledger, Standing
+from haversack.worklog.log_line import (
     ARGUMENTS,
     LINE,
     NO_COMPRESSORS,
@@ -22,7 +23,6 @@ from haversack.worklog.compressing import (
     shortest,
     written,
 )
-from haversack.worklog.ledger import Ledger, Standing
 from haversack.worklog.stash import Kept, Stash, as_document, clean
 
 NEWEST = 2**62

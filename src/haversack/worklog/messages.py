@@ -13,8 +13,8 @@ from typing import Any
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import DEFAULT_PROFILE, Profile, profile_named
 from haversack.values import record
-from haversack.worklog.compressing import LINE, NO_COMPRESSORS, Compressor, compress
 from haversack.worklog.log import WorkLog
+from haversack.worklog.log_line import LINE, NO_COMPRESSORS, Compressor, compress
 from haversack.worklog.stash import Kept, as_document
 
 Message = dict[str, Any]

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 from haversack.app import App
 from haversack.memory.save.checks import SCOPES
 from haversack.memory.search import search
-from haversack.packs import building, gathering
+from haversack.packs import candidates as gathering
+from haversack.packs import context_pack as building
 from haversack.store.records import Filters, Observation
 from haversack.text.redaction import redact
 from haversack.text.times import date

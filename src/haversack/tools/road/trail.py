@@ -9,7 +9,7 @@ from haversack.app import App
 from haversack.errors import HaversackError, StoreError
 from haversack.tools.road.fit import Remainder, Reply
 from haversack.tools.road.outcomes import Done, Outcome, Result
-from haversack.worklog.compressing import ARGUMENTS, VALUE, attempt, written
+from haversack.worklog.log_line import ARGUMENTS, VALUE, attempt, written
 
 if TYPE_CHECKING:
     from haversack.worklog.log import Call

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from haversack.memory.room import Memory
-from haversack.packs.gathering import held_items
+from haversack.packs.candidates import held_items
 from haversack.store import observations
 from haversack.values import record
 
