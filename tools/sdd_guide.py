@@ -14,7 +14,7 @@ from typing import Any
 STORY = Path(__file__).with_name("sdd_story.toml")
 # The time stands still, so that the guide reads the same whenever it is written.
 SERVE = (
-    "import sys; from haversack.app import App; from haversack.mcp import serve; "
+    "import sys; from haversack.app import App; from haversack.stdio.server import serve; "
     "sys.exit(serve(App(now=lambda: 1_770_000_000_000_000), tool_names=['all']))"
 )
 INTRODUCTION = """\

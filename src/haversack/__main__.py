@@ -34,7 +34,7 @@ def main() -> int:
 def _serve(typed: list[str]) -> int:
     from haversack.app import App
     from haversack.cli.options import plain_parser
-    from haversack.mcp import serve
+    from haversack.stdio.server import serve
 
     parser = plain_parser(
         "serve",

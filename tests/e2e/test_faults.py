@@ -336,7 +336,7 @@ def test_a_clock_that_jumps_back_mixes_nothing_up(tmp_path: Path, clock: Clock) 
 DYING = f"""
 import os, apsw
 from haversack.protocol.client import StdioClient, own_server
-from haversack.store import health, schema
+from haversack.store.sqlite import health, schema
 apsw.connection_hooks.append(
     lambda connection: connection.create_scalar_function("die", lambda: os.kill(os.getpid(), {int(signal.SIGKILL)}))
 )

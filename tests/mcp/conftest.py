@@ -10,7 +10,7 @@ import pytest
 
 from haversack.app import App
 from haversack.config import Config
-from haversack.mcp import serve
+from haversack.stdio.server import serve
 from haversack.tools import declaration, registry
 from haversack.tools.declaration import tool
 from haversack.tools.registry import tools
@@ -42,7 +42,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     held = Gate()
     tools()
     monkeypatch.setattr(declaration, "_TOOLS", dict(declaration._TOOLS))
-    monkeypatch.setitem(registry.HOMES, "paging", (*registry.HOMES["paging"], "wait_at_gate"))
+    monkeypatch.setitem(registry.HOMES, "road.paging", (*registry.HOMES["road.paging"], "wait_at_gate"))
 
     def wait_at_gate(app: App, *, note: str = "") -> Outcome:
         """Wait until the test opens the gate."""

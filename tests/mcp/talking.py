@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from haversack.app import App
-from haversack.mcp import serve
+from haversack.stdio.server import serve
 
 Message = dict[str, Any]
 Talk = Callable[..., list[Any]]

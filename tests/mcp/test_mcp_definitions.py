@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from haversack.errors import InvalidArgument
-from haversack.mcp import select_tools
 from haversack.mcp.definitions import annotations, definition
 from haversack.mcp.instructions import instructions
-from haversack.mcp.tool_sets import SETS
+from haversack.mcp.tool_sets import SETS, select_tools
 from haversack.tokens import estimate_tokens
 from haversack.tools.declaration import Tool
 from haversack.tools.registry import HOMES, tools
@@ -131,7 +130,7 @@ def test_all_means_every_set_and_not_what_only_the_command_line_shows() -> None:
 
 def test_a_module_named_after_a_set_holds_tools_of_that_set_alone() -> None:
     for module, held in HOMES.items():
-        if (belongs_to := module.partition("_")[0]) in SETS:
+        if (belongs_to := module.partition(".")[0]) in SETS:
             assert {tools()[name].group for name in held} <= {belongs_to, "terminal"}, module
 
 

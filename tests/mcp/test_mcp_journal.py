@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from haversack.app import App
-from haversack.mcp import journal, serve
+from haversack.mcp import journal
 from haversack.mcp.journal import Journal
+from haversack.stdio.server import serve
 from tests.mcp.talking import Talk, called, hello
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from haversack.app import App
 from haversack.config import Config, ServerSettings
-from haversack.mcp import serve
 from haversack.protocol.lines import Giant, Lines
+from haversack.stdio.server import serve
 from tests.mcp.talking import Talk, answer_to, called, hello, request
 
 

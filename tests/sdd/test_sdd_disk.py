@@ -24,7 +24,8 @@ PRELUDE = """
 import sys
 from datetime import UTC, datetime
 from haversack.errors import HaversackError
-from haversack.sdd import change_work, decisions, project
+from haversack.sdd.documents import decisions
+from haversack.sdd.flows import change_steps, project
 from haversack.sdd.documents.artifacts import Decision, Proposal
 root, me = sys.argv[1], sys.argv[2]
 now = datetime(2026, 3, 1, tzinfo=UTC)
@@ -111,7 +112,7 @@ for turn in range(5):
 def test_of_changes_started_at_once_exactly_one_becomes_active(desk: "Desk") -> None:
     program = """
 try:
-    change_work.start_change(root, change_type="fix", size="small", description=f"Change {me}", now=now)
+    change_steps.start_change(root, change_type="fix", size="small", description=f"Change {me}", now=now)
     print("started")
 except HaversackError as error:
     print("is active" in str(error))

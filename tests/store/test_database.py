@@ -241,7 +241,7 @@ def test_a_program_killed_in_the_middle_of_a_migration_leaves_a_store_that_opens
     killed = textwrap.dedent(
         f"""
         import os, signal
-        from haversack.store import database, schema
+        from haversack.store.sqlite import engine as database, schema
         connection = database.connect({path!r})
         connection.create_scalar_function("die", lambda: os.kill(os.getpid(), signal.SIGKILL))
         schema.MIGRATIONS = (schema.MIGRATIONS[0] + "; SELECT die();",)

@@ -245,9 +245,9 @@ def test_the_vocabulary_is_opened_by_the_first_count_not_by_the_import() -> None
 import json, sys
 opened = []
 sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
-from haversack.tokens import bpe
+from haversack.tokens import o200k
 before = any(name.endswith("o200k.vocab") for name in opened)
-tokens = bpe.count("hello world")
+tokens = o200k.count("hello world")
 after = any(name.endswith("o200k.vocab") for name in opened)
 print(json.dumps([before, tokens, after]))
 """

@@ -182,9 +182,11 @@ def _fitcheck(typed: list[str]) -> int:
     parsed = parser.parse_args(typed)
     from haversack.fitcheck import check
 
-    return check.run(
+    report, violations = check.run(
         parsed.command, replies=parsed.replies, profile=parsed.profile, seed=parsed.seed, as_json=parsed.json
     )
+    terminal.show(report)
+    return 1 if violations else 0
 
 
 def _reembed(typed: list[str]) -> int:

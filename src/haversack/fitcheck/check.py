@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from haversack.cli import terminal
 from haversack.errors import NotFound
 from haversack.fitcheck.arguments import Inventor, budget_parameter, shown
 from haversack.patterns import pattern
@@ -231,8 +230,8 @@ def is_utf8(line: bytes) -> bool:
     return True
 
 
-def run(command: Sequence[str], *, replies: int, profile: str, seed: int, as_json: bool) -> int:
-    """Examine a server, or this program's own on a made-up store when no command is given; 0 without violations."""
+def run(command: Sequence[str], *, replies: int, profile: str, seed: int, as_json: bool) -> tuple[str, int]:
+    """The report on a server, or on this program's own with a made-up store, and the number of violations."""
     if command:
         return _examined(StdioClient(command), replies, profile, seed, as_json=as_json)
     from haversack.fitcheck import sample_store
@@ -245,7 +244,7 @@ def run(command: Sequence[str], *, replies: int, profile: str, seed: int, as_jso
         return _examined(client, replies, profile, seed, as_json=as_json)
 
 
-def _examined(client: StdioClient, replies: int, profile: str, seed: int, *, as_json: bool) -> int:
+def _examined(client: StdioClient, replies: int, profile: str, seed: int, *, as_json: bool) -> tuple[str, int]:
     try:
         told = client.shake_hands()
         check = Check(client, profile=profile, seed=seed)
@@ -264,10 +263,8 @@ def _examined(client: StdioClient, replies: int, profile: str, seed: int, *, as_
             "violations": violations, "tools": [record.facts() for record in check.records.values()],
             "without_budget": check.unbudgeted,
         }  # fmt: skip
-        terminal.show(json.dumps(facts, ensure_ascii=False, indent=1))
-    else:
-        terminal.show(report(check, violations))
-    return 1 if violations else 0
+        return json.dumps(facts, ensure_ascii=False, indent=1), violations
+    return report(check, violations), violations
 
 
 def report(check: Check, violations: int) -> str:

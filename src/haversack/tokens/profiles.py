@@ -18,7 +18,7 @@ class Profile:
 
     name: str
     about: str
-    other_models: bool
+    exact: bool
     measure: Callable[[str], int]
     numerator: int = 1
     denominator: int = 1

@@ -7,7 +7,7 @@ from haversack.app import App
 from haversack.errors import InvalidArgument
 from haversack.values import record
 
-MODULES = ("memory_prompts", "sdd_prompts")
+MODULES = ("memory.memory_prompts", "sdd.sdd_prompts")
 
 
 @record

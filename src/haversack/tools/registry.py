@@ -6,9 +6,9 @@ from importlib import import_module
 from haversack.tools.declaration import Tool, declared, unknown_tool
 
 HOMES: dict[str, tuple[str, ...]] = {
-    "recall_tools": ("mem_search", "mem_context", "mem_timeline", "mem_get_observation", "mem_build_context"),
-    "memory_tools": ("mem_save", "mem_update", "mem_delete", "mem_relate", "mem_unrelate"),
-    "session_tools": (
+    "memory.recall": ("mem_search", "mem_context", "mem_timeline", "mem_get_observation", "mem_build_context"),
+    "memory.observations": ("mem_save", "mem_update", "mem_delete", "mem_relate", "mem_unrelate"),
+    "memory.sessions": (
         "mem_session_start",
         "mem_session_end",
         "mem_session_summary",
@@ -16,7 +16,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "mem_capture_passive",
         "mem_progress",
     ),
-    "upkeep_tools": (
+    "upkeep.memory_upkeep": (
         "mem_stats",
         "mem_suggest_topic_key",
         "mem_compact",
@@ -24,8 +24,8 @@ HOMES: dict[str, tuple[str, ...]] = {
         "observation_history",
         "list_sessions",
     ),
-    "pack_tools": ("context_pack",),
-    "workspace_tools": (
+    "memory.packs": ("context_pack",),
+    "workspace.workspace_tools": (
         "project_files",
         "search_content",
         "read_file",
@@ -35,7 +35,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "vcs_log",
         "vcs_blame",
     ),
-    "sdd_project_tools": (
+    "sdd.project": (
         "sdd_init_project",
         "sdd_create_proposal",
         "sdd_generate_requirements",
@@ -45,10 +45,10 @@ HOMES: dict[str, tuple[str, ...]] = {
         "sdd_create_tasks",
         "sdd_validate",
     ),
-    "sdd_change_tools": ("sdd_explore", "sdd_change", "sdd_change_advance", "sdd_change_status", "sdd_adr"),
-    "sdd_context_tools": ("sdd_get_context", "sdd_context_check"),
-    "paging": ("more",),
-    "budget_tools": ("budget_status", "budget_open", "budget_reset", "work_log"),
+    "sdd.changes": ("sdd_explore", "sdd_change", "sdd_change_advance", "sdd_change_status", "sdd_adr"),
+    "sdd.plan_context": ("sdd_get_context", "sdd_context_check"),
+    "road.paging": ("more",),
+    "budget.account": ("budget_status", "budget_open", "budget_reset", "work_log"),
 }
 """Every module of tools with the tools it declares, in the order in which clients see them."""
 

@@ -20,7 +20,7 @@ _HOMES = {
     "Standing": "ledger",
     "WorkLog": "log",
     "open_log": "log",
-    "compress": "compressing",
+    "compress": "log_line",
     "count_messages": "messages",
     "fit_messages": "messages",
 }

@@ -120,8 +120,8 @@ def _head(check: ContextCheck, active: Change | None, findings: int, errors: int
 
 def _concerns(finding: Finding, check: ContextCheck) -> bool:
     """Whether a finding is about the words of the change or names a requirement they name."""
-    named = set(cited(search.message, REQUIREMENTS)) & set(check.cited_ids)
-    return search.file == "change_description" or bool(named)
+    named = set(cited(finding.message, REQUIREMENTS)) & set(check.cited_ids)
+    return finding.file == "change_description" or bool(named)
 
 
 def _requirement_ids(check: ContextCheck) -> list[Block]:

@@ -19,7 +19,7 @@ from haversack.workspace.search.ripgrep import match_proposals
 
 def command_for(plan: Plan, engine: str) -> list[str]:
     """The command that runs a search: ripgrep's lines or file names come on standard input."""
-    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     program = (
         f"import sys; sys.path.insert(0, {source!r}); from haversack.workspace.search.child_process import main; main()"
     )
