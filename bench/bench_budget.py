@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.tools.road.call import call
 from haversack.worklog import open_log
@@ -31,14 +31,14 @@ SEARCHES: dict[str, dict[str, object]] = {
 }
 
 
-def filled(home: str, memories: int) -> tuple[App, App]:
+def filled(home: str, memories: int) -> tuple[Caller, Caller]:
     """A program without an account and one with its own, on one store."""
-    plain = App(Config(home=home), directory=home)
+    plain = open_caller(Config(home=home), directory=home)
     for number in range(memories):
         project = "five" if number % (memories // 5) == 0 else "thesis"
         content = f"Service number {number} listens on port {5000 + number}, behind the gateway of ward {number % 97}."
         call(plain, "mem_save", {"title": f"Port of service {number}", "content": content, "project": project})
-    return plain, App(Config(home=home), directory=home, own_account=True)
+    return plain, open_caller(Config(home=home), directory=home, own_account=True)
 
 
 def milliseconds(work: Callable[[], object]) -> float:
@@ -47,7 +47,7 @@ def milliseconds(work: Callable[[], object]) -> float:
     return (time.perf_counter() - start) * 1000
 
 
-def compare(plain: App, logged: App, arguments: dict[str, object], rounds: int) -> tuple[float, float]:
+def compare(plain: Caller, logged: Caller, arguments: dict[str, object], rounds: int) -> tuple[float, float]:
     """The median time of a search without and with an account, in turns."""
     without, with_account = [], []
     for number in range(rounds + 10):
@@ -84,8 +84,8 @@ def main() -> None:
         entries = logged.log.entries(logged.account, 100_000, since=0)
         before, after = sum(entry.sent for entry in entries), sum(entry.cost for entry in entries)
         print(f"{len(entries):,} replies of {before:,} tokens are {after:,} in the log: {before / after:.1f} to 1")
-        plain.close()
-        logged.close()
+        plain.app.close()
+        logged.app.close()
         rate, lost = debits(str(Path(home) / "ledger.db"), 8, 100 if quick else 1_000)
         print(f"8 processes: {rate:,.0f} debits a second with their start, {lost} lost")
         print(f"claim: debits of 8 processes that were lost | {lost} | at most 0 | debits")

@@ -23,7 +23,7 @@ from typing import Any
 
 import apsw
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config, MemorySettings
 from haversack.memory.meaning import similarity
 from haversack.memory.search.query import STOP_WORDS
@@ -72,7 +72,7 @@ def moment(text: str) -> int:
     return int(found.timestamp()) * 1_000_000
 
 
-def fill(app: App, clock: list[int], conversations: Iterable[dict[str, Any]]) -> dict[tuple[str, str], int]:
+def fill(caller: Caller, clock: list[int], conversations: Iterable[dict[str, Any]]) -> dict[tuple[str, str], int]:
     """Store every turn; the observation's id by conversation and turn."""
     ids = {}
     for conversation in conversations:
@@ -80,7 +80,7 @@ def fill(app: App, clock: list[int], conversations: Iterable[dict[str, Any]]) ->
         for order, turn in enumerate(conversation["turns"]):
             clock[0] = moment(turn["date"]) + order
             saved = call(
-                app,
+                caller,
                 "mem_save",
                 {
                     "title": turn["who"],
@@ -99,18 +99,18 @@ def shown_ids(text: str) -> set[int]:
     return {int(found) for found in re.findall(r"^#(\d+) ", text, re.MULTILINE)}
 
 
-def asking(app: App, tool: str, **extra: object) -> Ask:
+def asking(caller: Caller, tool: str, **extra: object) -> Ask:
     def ask(question: str, project: str, budget: int) -> tuple[set[int], int]:
-        reply = call(app, tool, {"query": question, "project": project, "max_tokens": budget, **extra})
+        reply = call(caller, tool, {"query": question, "project": project, "max_tokens": budget, **extra})
         return shown_ids(reply.text), reply.tokens
 
     return ask
 
 
-def asking_for_a_pack(app: App) -> Ask:
+def asking_for_a_pack(caller: Caller) -> Ask:
     def ask(question: str, project: str, budget: int) -> tuple[set[int], int]:
         arguments = {"query": question, "project": project, "max_tokens": budget, "candidates": 200, "format": "json"}
-        reply = call(app, "context_pack", arguments)
+        reply = call(caller, "context_pack", arguments)
         return {held["id"] for held in json.loads(reply.text)["memories"]}, reply.tokens
 
     return ask
@@ -223,8 +223,8 @@ def main(typed: list[str] | None = None) -> int:
         clock = [0]
         # Words alone, as most people will have it; what an installed model of meaning adds is a line of its own.
         words_alone = Config(home=home, memory=MemorySettings(semantic="off"))
-        app = App(words_alone, directory=home, now=lambda: clock[0])
-        ids = fill(app, clock, conversations)
+        caller = open_caller(words_alone, directory=home, now=lambda: clock[0])
+        ids = fill(caller, clock, conversations)
         questions = [
             {
                 **asked,
@@ -237,7 +237,7 @@ def main(typed: list[str] | None = None) -> int:
         questions = [asked for asked in questions if asked["evidence"]][:: parsed.every]
         questions = questions[: 40 if parsed.quick else None]
         print(f"{len(ids)} turns, {len(questions)} questions\n")
-        understanding: App | None = App(Config(home=home), directory=home, now=lambda: clock[0])
+        understanding: Caller | None = open_caller(Config(home=home), directory=home, now=lambda: clock[0])
         if understanding and similarity.model_of(understanding.memory):
             start = time.perf_counter()
             done = similarity.reembed(understanding.memory)
@@ -247,14 +247,14 @@ def main(typed: list[str] | None = None) -> int:
             understanding = None
         baseline = Baseline(conversations, ids)
         is_whole = bool(parsed.data) and not parsed.quick
-        report(app, understanding, baseline, questions, data["categories"], is_whole=is_whole)
-        app.close()
+        report(caller, understanding, baseline, questions, data["categories"], is_whole=is_whole)
+        caller.app.close()
     return 0
 
 
 def report(
-    app: App,
-    understanding: App | None,
+    caller: Caller,
+    understanding: Caller | None,
     baseline: Baseline,
     questions: list[dict[str, Any]],
     categories: dict[str, str],
@@ -264,8 +264,8 @@ def report(
     methods: dict[str, Ask] = {
         "every word, first stop": baseline.every_word,
         "any word, BM25": baseline.any_word,
-        "mem_search": asking(app, "mem_search", limit=200),
-        "context_pack": asking_for_a_pack(app),
+        "mem_search": asking(caller, "mem_search", limit=200),
+        "context_pack": asking_for_a_pack(caller),
     }
     if understanding is not None:
         methods[MEANING] = asking(understanding, "mem_search", limit=200)

@@ -20,7 +20,7 @@ from typing import Any
 
 import apsw
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.memory import context
 from haversack.memory.save import pipeline
@@ -88,11 +88,11 @@ class Language:
         return " ".join(["what", "was", "the", *asked]), note[0]
 
 
-def fill(app: App, bare: apsw.Connection, language: Language, count: int, wanted: set[int]) -> list[Note]:
+def fill(caller: Caller, bare: apsw.Connection, language: Language, count: int, wanted: set[int]) -> list[Note]:
     """Put the same notes into the store and into the bare table, and return those that questions are made from."""
     held = []
     bare.execute("BEGIN")
-    with app.database.write() as tx:
+    with caller.database.write() as tx:
         for note in language.notes(count):
             number, title, content = note
             session = f"s{(number - 1) // TURNS}"
@@ -167,7 +167,7 @@ def any_word(question: str, *, without: frozenset[str] = frozenset()) -> str:
     return " OR ".join(f'"{word}"' for word in question.split() if word not in without)
 
 
-def measure(app: App, bare: apsw.Connection, questions: list[Question], rounds: int) -> float:
+def measure(caller: Caller, bare: apsw.Connection, questions: list[Question], rounds: int) -> float:
     """Ask everything, our way and the bare way, and print the table; the median milliseconds of a search."""
     asked = [text for text, _ in questions][:rounds]
     print(f"  {'':<34}{'p50 ms':>10}{'p95 ms':>10}{'mean CPU':>10}{'CPU : bare':>14}")
@@ -184,11 +184,11 @@ def measure(app: App, bare: apsw.Connection, questions: list[Question], rounds: 
     floor = line("bare FTS5, stop words out", timed(bare_search, telling))
     count_floor = line("bare FTS5, count", timed(bare_count, telling))
     chosen = replace(EVERYTHING, project_key="project-1")
-    memory = app.memory
+    memory = caller.memory
     searching = timed(lambda text: finding.search(memory, text, EVERYTHING), asked)
     line("search", searching, floor)
     line("search in the largest project", timed(lambda text: finding.search(memory, text, chosen), asked), floor)
-    line("mem_search, reply of 500 tokens", timed(lambda text: reply(app, text), asked), floor)
+    line("mem_search, reply of 500 tokens", timed(lambda text: reply(caller, text), asked), floor)
     counting = timed(lambda text: finding.count_search_results(memory, text, EVERYTHING), asked)
     line("count", counting, count_floor)
     counting = timed(lambda text: finding.count_search_results(memory, text, chosen), asked)
@@ -196,7 +196,7 @@ def measure(app: App, bare: apsw.Connection, questions: list[Question], rounds: 
     few = list(range(max(5, rounds // 4)))
     line("context", timed(lambda _: context.context(memory), few))
     line("context of the largest project", timed(lambda _: context.context(memory, project="project-1"), few))
-    line("pack, 2000 tokens, with a query", timed(lambda text: pack(app, text), asked[: len(few)]), floor)
+    line("pack, 2000 tokens, with a query", timed(lambda text: pack(caller, text), asked[: len(few)]), floor)
     line("pack without a query", timed(lambda _: candidates.gather(memory, "", EVERYTHING), few))
     line("the same of one project", timed(lambda _: candidates.gather(memory, "", chosen), few))
     found = sum(
@@ -207,14 +207,14 @@ def measure(app: App, bare: apsw.Connection, questions: list[Question], rounds: 
     return searching.clock[len(searching.clock) // 2]
 
 
-def measure_shortcut(app: App, questions: list[Question]) -> float:
+def measure_shortcut(caller: Caller, questions: list[Question]) -> float:
     """How often the best result is that of a ranking which reads every row of every word, in percent.
 
     Of texts drawn by chance only the note asked about is a better answer than hundreds of others, so of the rest of
     the ten it is only said how many the two rankings share.
     """
     texts = [text for text, _ in questions]
-    shortcut, whole = ([best_ids(app, text) for text in texts] for _ in _exhaustive_after_the_first())
+    shortcut, whole = ([best_ids(caller, text) for text in texts] for _ in _exhaustive_after_the_first())
     same_first = 100 * sum(one[:1] == other[:1] for one, other in zip(shortcut, whole, strict=True)) / len(texts)
     shared = sum(len({*one} & {*other}) for one, other in zip(shortcut, whole, strict=True))
     print(
@@ -224,8 +224,8 @@ def measure_shortcut(app: App, questions: list[Question]) -> float:
     return same_first
 
 
-def best_ids(app: App, text: str) -> list[int]:
-    return [hit.observation.id for hit in finding.search(app.memory, text, EVERYTHING).hits]
+def best_ids(caller: Caller, text: str) -> list[int]:
+    return [hit.observation.id for hit in finding.search(caller.memory, text, EVERYTHING).hits]
 
 
 def _exhaustive_after_the_first() -> Iterator[None]:
@@ -240,20 +240,20 @@ def _exhaustive_after_the_first() -> Iterator[None]:
         setattr(finding, name, figure)
 
 
-def reply(app: App, text: str) -> object:
-    return call(app, "mem_search", {"query": text, "max_tokens": 500})
+def reply(caller: Caller, text: str) -> object:
+    return call(caller, "mem_search", {"query": text, "max_tokens": 500})
 
 
-def pack(app: App, text: str) -> object:
-    return call(app, "context_pack", {"query": text, "max_tokens": 2000})
+def pack(caller: Caller, text: str) -> object:
+    return call(caller, "context_pack", {"query": text, "max_tokens": 2000})
 
 
-def measure_saving(app: App, bare: apsw.Connection, language: Language, count: int) -> float:
+def measure_saving(caller: Caller, bare: apsw.Connection, language: Language, count: int) -> float:
     """Saves one by one, each its own transaction, beside bare inserts that are the same; the ratio."""
     notes = list(language.notes(count))
     spent = timed(
         lambda note: pipeline.save(
-            app.memory, pipeline.Draft(note[1], note[2], project="project-2", session_id="saving")
+            caller.memory, pipeline.Draft(note[1], note[2], project="project-2", session_id="saving")
         ),
         notes,
     )
@@ -299,23 +299,23 @@ def run(rows: int, rounds: int) -> None:
         bare = apsw.Connection(bare_path)
         bare.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000")
         bare.execute("CREATE VIRTUAL TABLE t USING fts5 (title, content, tokenize='porter unicode61')")
-        app = App(Config(home=home), directory=home, now=lambda: CLOCK)
+        caller = open_caller(Config(home=home), directory=home, now=lambda: CLOCK)
         language = Language()
         wanted = set(random.Random(3).sample(range(1, rows + 1), min(rounds, rows)))
         start = time.perf_counter()
-        notes = fill(app, bare, language, rows, wanted)
+        notes = fill(caller, bare, language, rows, wanted)
         print(f"\n{rows:,} observations (filled in {time.perf_counter() - start:.0f} s)")
         questions = [language.question(note) for note in notes]
-        middle = measure(app, bare, questions, rounds)
+        middle = measure(caller, bare, questions, rounds)
         print(f"claim: the median search of {rows:,} | {middle:.1f} | at most {30 if rows > 100_000 else 10} | ms")
-        same = measure_shortcut(app, questions[: max(5, rounds // 3)])
+        same = measure_shortcut(caller, questions[: max(5, rounds // 3)])
         print(f"claim: the same best result of {rows:,} as when every row is read | {same:.0f} | at least 99 | %")
-        ratio = measure_saving(app, bare, language, min(500, rows))
+        ratio = measure_saving(caller, bare, language, min(500, rows))
         print(f"claim: a save among {rows:,} beside a bare insert | {ratio:.1f} | at most 10 | : 1")
-        app.close()
+        caller.app.close()
         bare.close()
         measure_process(home, bare_path, questions[0][0])
-        ours, theirs = (os.path.getsize(path) / 1e6 for path in (app.config.store_path, bare_path))
+        ours, theirs = (os.path.getsize(path) / 1e6 for path in (caller.config.store_path, bare_path))
         print(f"  on disk {ours:.1f} MB, bare {theirs:.1f} MB: {ours / theirs:.2f} : 1")
 
 

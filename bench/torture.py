@@ -22,7 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.errors import HaversackError
 from haversack.protocol.client import Answer, StdioClient, own_server
@@ -137,8 +137,8 @@ class KillTest:
         found = health.examine(os.path.join(self.home, "haversack.db"))
         if not found.is_sound or found.index:
             self.lost.append(f"kill {number}: {found}")
-        app = App(Config(home=self.home), directory=self.home)
-        with app.database.read() as tx:
+        caller = open_caller(Config(home=self.home), directory=self.home)
+        with caller.database.read() as tx:
             rows = tx.rows("SELECT title, content, topic_key, deleted_at IS NOT NULL FROM observations")
             texts: dict[str, int] = dict(
                 tx.rows("SELECT topic_key, sum(revision_count + 1) FROM observations GROUP BY topic_key")
@@ -157,8 +157,8 @@ class KillTest:
                 )
         if not self.sent.answers <= entries <= self.sent.calls:
             self.lost.append(f"kill {number}: {entries} log entries for {self.sent.answers} answers")
-        self.lost += [f"kill {number}: {wrong}" for wrong in ledger_faults(app)]
-        app.close()
+        self.lost += [f"kill {number}: {wrong}" for wrong in ledger_faults(caller)]
+        caller.app.close()
 
     def _compare(self, rows: list[tuple[str, str, str, int]], number: int) -> None:
         stored = {title: (content, bool(gone)) for title, content, _, gone in rows}
@@ -176,9 +176,9 @@ class KillTest:
                 self.lost.append(f"kill {number}: {token} is there again after it was deleted")
 
 
-def ledger_faults(app: App) -> list[str]:
+def ledger_faults(caller: Caller) -> list[str]:
     """Where an account, counted anew from the work log, differs from what it says of itself."""
-    with app.database.read() as tx:
+    with caller.database.read() as tx:
         rows = tx.rows(
             """
             SELECT handle, tool_results, (SELECT coalesce(sum(sent), 0) FROM entries WHERE account = handle),
@@ -189,8 +189,8 @@ def ledger_faults(app: App) -> list[str]:
     for handle, used, added_up, *counted in rows:
         if used != added_up:
             wrong.append(f"account {handle} says {used} tokens, its log {added_up}")
-        if tuple(counted) != app.log.recount(handle):
-            wrong.append(f"account {handle} says {counted}, its log {app.log.recount(handle)}")
+        if tuple(counted) != caller.log.recount(handle):
+            wrong.append(f"account {handle} says {counted}, its log {caller.log.recount(handle)}")
     return wrong
 
 
@@ -200,10 +200,10 @@ def kill_test(home: str, kills: int, seed: int) -> list[str]:
     began = time.monotonic()
     test.run(kills)
     sent = test.sent
-    app = App(Config(home=home), directory=home)
-    with app.database.read() as tx:
+    caller = open_caller(Config(home=home), directory=home)
+    with caller.database.read() as tx:
         found: int = tx.value("SELECT count(*) FROM observations WHERE topic_key = ''")
-    app.close()
+    caller.app.close()
     unacknowledged = found - len(sent.acknowledged)
     print(f"{kills} kills in {time.monotonic() - began:.0f} s, {sent.calls} calls, {sent.answers} answered")
     print(f"saves sent {len(sent.saves)}, acknowledged {len(sent.acknowledged)}, found {found} ", end="")
@@ -300,8 +300,8 @@ class Contention:
             self.seconds[f"{door} {kind}"].append(time.perf_counter() - began)
 
     def _check(self) -> None:
-        app = App(Config(home=self.home), directory=self.home)
-        with app.database.read() as tx:
+        caller = open_caller(Config(home=self.home), directory=self.home)
+        with caller.database.read() as tx:
             live: int = tx.value("SELECT count(*) FROM observations WHERE deleted_at IS NULL AND topic_key = ''")
             topics = tx.rows(
                 "SELECT topic_key, count(*), sum(revision_count + 1) FROM observations"
@@ -315,11 +315,11 @@ class Contention:
                 self.wrong.append(f"{topic}: {rows} rows, {revisions} of {self.upserts[topic]} updates")
         if used != self.debited:
             self.wrong.append(f"{used} tokens debited, {self.debited} sent")
-        state = health.examine(app.config.store_path)
+        state = health.examine(caller.config.store_path)
         if not state.is_sound or state.index:
             self.wrong.append(str(state))
-        self.wrong += ledger_faults(app)
-        app.close()
+        self.wrong += ledger_faults(caller)
+        caller.app.close()
 
 
 def contention_test(home: str, seconds: float) -> list[str]:

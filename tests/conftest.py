@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config
 
 THOROUGHNESS = int(os.environ.get("THOROUGHNESS", "1"))
@@ -65,7 +65,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def app(tmp_path: Path, clock: Clock) -> Iterator[App]:
-    made = App(Config(home=str(tmp_path / "home")), directory=str(tmp_path), now=clock)
+def caller(tmp_path: Path, clock: Clock) -> Iterator[Caller]:
+    made = open_caller(Config(home=str(tmp_path / "home")), directory=str(tmp_path), now=clock)
     yield made
-    made.close()
+    made.app.close()

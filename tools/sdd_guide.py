@@ -14,8 +14,8 @@ from typing import Any
 STORY = Path(__file__).with_name("sdd_story.toml")
 # The time stands still, so that the guide reads the same whenever it is written.
 SERVE = (
-    "import sys; from haversack.app import App; from haversack.stdio.server import serve; "
-    "sys.exit(serve(App(now=lambda: 1_770_000_000_000_000), tool_names=['all']))"
+    "import sys; from haversack.app import Caller, open_caller; from haversack.stdio.server import serve; "
+    "sys.exit(serve(open_caller(now=lambda: 1_770_000_000_000_000), tool_names=['all']))"
 )
 INTRODUCTION = """\
 # Planning before building

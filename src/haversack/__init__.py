@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from haversack.version import __version__
 
 if TYPE_CHECKING:
-    from haversack.app import App
+    from haversack.app import App, Caller, open_caller
     from haversack.packs import ContextPack, budget_truncate, build_context_pack, format_context_pack
     from haversack.tokens import (
         Budget,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Each name is loaded when it is first used: importing the package costs nothing.
 _HOMES = {
     "App": "haversack.app",
+    "Caller": "haversack.app",
     "Budget": "haversack.tokens",
     "ContextPack": "haversack.packs",
     "budget_truncate": "haversack.packs",
@@ -31,6 +32,7 @@ _HOMES = {
     "estimate_tokens": "haversack.tokens",
     "format_context_pack": "haversack.packs",
     "navigation_hint": "haversack.tokens",
+    "open_caller": "haversack.app",
     "pack": "haversack.tokens",
     "token_footer": "haversack.tokens",
 }
@@ -38,6 +40,7 @@ _HOMES = {
 __all__ = [
     "App",
     "Budget",
+    "Caller",
     "ContextPack",
     "__version__",
     "budget_truncate",
@@ -48,6 +51,7 @@ __all__ = [
     "estimate_tokens",
     "format_context_pack",
     "navigation_hint",
+    "open_caller",
     "pack",
     "token_footer",
 ]

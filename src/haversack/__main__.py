@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def _serve(typed: list[str]) -> int:
-    from haversack.app import App
+    from haversack.app import open_caller
     from haversack.cli.options import plain_parser
     from haversack.stdio.server import serve
 
@@ -50,7 +50,7 @@ def _serve(typed: list[str]) -> int:
     # What is loaded stays; what a server makes from now on is collected soon, to keep it small.
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER // 100)
-    return serve(App(own_account=True), tool_names=names, log_file=parsed.log_file)
+    return serve(open_caller(own_account=True), tool_names=names, log_file=parsed.log_file)
 
 
 if __name__ == "__main__":

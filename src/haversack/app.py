@@ -1,4 +1,4 @@
-"""The composition root: builds the rooms once, each when it is first needed."""
+"""The composition root: one `App` for a store, one `Caller` for whoever asks it for something."""
 
 import os
 import threading
@@ -20,45 +20,26 @@ if TYPE_CHECKING:
 
 
 class App:
-    """Everything a tool may use, for one store and one working directory.
+    """What all callers of one store share; each part is built when it is first needed.
 
-    A process that answers one agent for long has an account of its own (`own_account`) unless it was given one;
-    a single command has none unless it was given one, so that asking twice gives the same answer.
+    `embeds` says whether saved observations get their vectors in the background: a single command ends before a
+    model is loaded, and leaves them to `reembed`.
     """
 
     def __init__(
         self,
         config: Config | None = None,
         *,
-        directory: str | None = None,
         now: Callable[[], int] = microseconds_now,
-        own_account: bool = False,
+        embeds: bool = False,
     ) -> None:
         self.config = config or load()
-        self.directory = directory or os.getcwd()
         self.now = now
-        self._own_account = own_account
-        self._account = self.config.budget.account.strip().lower()
-        self._opening = threading.Lock()
+        self._embeds = embeds
 
     @cached_property
     def database(self) -> Database:
         return Database(self.config.store_path)
-
-    @cached_property
-    def memory(self) -> Memory:
-        return Memory(self.database, self.config.memory, self.directory, self.now, self._saved)
-
-    def _saved(self, identifier: int) -> None:
-        # A single command is over before a model is loaded; what it saves gets its vector from `reembed`.
-        if self._own_account and self.config.memory.semantic != "off":
-            self.background.note(identifier)
-
-    @cached_property
-    def background(self) -> "Background":
-        from haversack.memory.meaning.similarity import Background
-
-        return Background(self.memory)
 
     @cached_property
     def stash(self) -> "Stash":
@@ -71,6 +52,89 @@ class App:
         from haversack.worklog.ledger import Ledger
 
         return Ledger(self.database, self.config.budget, self.now)
+
+    @cached_property
+    def background(self) -> "Background":
+        from haversack.memory.meaning.similarity import Background
+
+        return Background(self.memory_at(""))
+
+    def memory_at(self, directory: str) -> Memory:
+        """The memory as seen from a directory."""
+        return Memory(self.database, self.config.memory, directory, self.now, self._saved)
+
+    def _saved(self, identifier: int) -> None:
+        if self._embeds and self.config.memory.semantic != "off":
+            self.background.note(identifier)
+
+    def caller(
+        self,
+        *,
+        directory: str | None = None,
+        own_account: bool = False,
+        account: str | None = None,
+        profile: str = "",
+        namespace: str | None = None,
+    ) -> "Caller":
+        """A caller with what the settings say, except for what is given."""
+        return Caller(
+            self,
+            directory=directory or os.getcwd(),
+            own_account=own_account,
+            account=self.config.budget.account if account is None else account,
+            profile=profile or self.config.tokens.profile,
+            namespace=namespace,
+        )
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if "background" in self.__dict__:
+            self.background.close()
+        if "database" in self.__dict__:
+            self.database.close()
+
+
+class Caller:
+    """Who asks: one connection's directory, workspace, budget account, token profile and namespace.
+
+    A connection that lasts has an account of its own (`own_account`) unless it was given one; a single command has
+    none unless it was given one, so that asking twice gives the same answer.
+    """
+
+    def __init__(
+        self, app: App, *, directory: str, own_account: bool, account: str, profile: str, namespace: str | None
+    ) -> None:
+        self.app = app
+        self.directory = directory
+        self.namespace = namespace
+        self._own_account = own_account
+        self._account = account.strip().lower()
+        self._profile_name = profile
+        self._opening = threading.Lock()
+
+    @property
+    def config(self) -> Config:
+        return self.app.config
+
+    @property
+    def now(self) -> Callable[[], int]:
+        return self.app.now
+
+    @property
+    def database(self) -> Database:
+        return self.app.database
+
+    @property
+    def stash(self) -> "Stash":
+        return self.app.stash
+
+    @property
+    def ledger(self) -> "Ledger":
+        return self.app.ledger
+
+    @cached_property
+    def memory(self) -> Memory:
+        return self.app.memory_at(self.directory)
 
     @cached_property
     def log(self) -> "WorkLog":
@@ -94,11 +158,15 @@ class App:
 
     @cached_property
     def profile(self) -> Profile:
-        return profile_named(self.config.tokens.profile)
+        return profile_named(self._profile_name)
 
-    def close(self) -> None:
-        """Close what was opened."""
-        if "background" in self.__dict__:
-            self.background.close()
-        if "database" in self.__dict__:
-            self.database.close()
+
+def open_caller(
+    config: Config | None = None,
+    *,
+    directory: str | None = None,
+    now: Callable[[], int] = microseconds_now,
+    own_account: bool = False,
+) -> Caller:
+    """A store's only caller in this process, as a command or a program has it; `caller.app.close()` ends it."""
+    return App(config, now=now, embeds=own_account).caller(directory=directory, own_account=own_account)

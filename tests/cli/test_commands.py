@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.cli import main
 from haversack.cli.commands import COMMAND_BY_NAME, COMMANDS, HOUSEKEEPING, Command
 from haversack.cli.options import parser_for
@@ -64,29 +64,29 @@ TYPED = {
 
 
 @pytest.fixture
-def seeded(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+def seeded(caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
     for number in range(30):
-        call(app, "mem_save", {"title": f"note {number}", "content": f"text {number} " * 20, "project": "p"})
-    call(app, "mem_relate", {"from_id": 5, "to_id": 6, "relation_type": "fixes"})
-    call(app, "mem_update", {"id": 1, "content": "a new text"})
-    call(app, "mem_delete", {"id": 3})
-    call(app, "mem_session_start", {"id": "s0"})
+        call(caller, "mem_save", {"title": f"note {number}", "content": f"text {number} " * 20, "project": "p"})
+    call(caller, "mem_relate", {"from_id": 5, "to_id": 6, "relation_type": "fixes"})
+    call(caller, "mem_update", {"id": 1, "content": "a new text"})
+    call(caller, "mem_delete", {"id": 3})
+    call(caller, "mem_session_start", {"id": "s0"})
     (tmp_path / "notes.txt").write_text("some text\n")
     monkeypatch.chdir(tmp_path)
-    return app
+    return caller
 
 
-def words(app: App, typed: str) -> list[str]:
+def words(caller: Caller, typed: str) -> list[str]:
     """What to type, with a key and an account that exist."""
     if "KEY" in typed:
         # By the real time, which the commands go by too.
-        now = App(app.config, directory=app.directory)
+        now = open_caller(caller.config, directory=caller.directory)
         left = call(now, "mem_search", {"query": "note", "max_tokens": 100}).left
-        now.close()
+        now.app.close()
         assert left is not None
         typed = typed.replace("KEY", left.key)
     if "ACCOUNT" in typed:
-        account = json.loads(call(app, "budget_open", {"format": "json"}).text)["account"]["handle"]
+        account = json.loads(call(caller, "budget_open", {"format": "json"}).text)["account"]["handle"]
         typed = typed.replace("ACCOUNT", account)
     return shlex.split(typed)
 
@@ -103,7 +103,7 @@ def in_a_repository(command: Command, folder: Path) -> None:
 
 @EVERY_COMMAND
 def test_every_command_replies_in_json_within_its_budget(
-    seeded: App, tmp_path: Path, command: Command, capsys: pytest.CaptureFixture[str]
+    seeded: Caller, tmp_path: Path, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if command.name.startswith("sdd "):
         return
@@ -119,7 +119,7 @@ def test_every_command_replies_in_json_within_its_budget(
 
 @EVERY_COMMAND
 def test_every_command_replies_in_text(
-    seeded: App, tmp_path: Path, command: Command, capsys: pytest.CaptureFixture[str]
+    seeded: Caller, tmp_path: Path, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if command.name.startswith("sdd "):
         return
@@ -164,7 +164,7 @@ def typed_with(command: Command, wrong: Parameter) -> list[str]:
 
 @EVERY_COMMAND
 def test_wrong_values_are_errors_that_name_them(
-    seeded: App, command: Command, capsys: pytest.CaptureFixture[str]
+    seeded: Caller, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every number and every closed choice of a command, given something that it cannot be."""
     for parameter in find(command.tool).parameters:
@@ -210,7 +210,7 @@ def test_a_mistyped_command_suggests_the_right_one(capsys: pytest.CaptureFixture
     assert "search" in capsys.readouterr().err
 
 
-def test_an_error_ends_with_one_and_says_what_to_do(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_ends_with_one_and_says_what_to_do(caller: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["get", "404"]) == 1
     assert capsys.readouterr().err == "haversack: no observation #404\n  mem_search finds ids by content\n"
 
@@ -241,31 +241,32 @@ def test_an_interruption_ends_with_130(monkeypatch: pytest.MonkeyPatch, capsys: 
 
 @pytest.mark.parametrize("budget", ["63", "0", "-5", "1.5", "many", "nan"])
 def test_what_is_no_budget_is_refused_with_the_floor(
-    seeded: App, budget: str, capsys: pytest.CaptureFixture[str]
+    seeded: Caller, budget: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("--token-budget", "--tokens", "--max-tokens"):
         assert main(["search", "note", f"{name}={budget}"]) == 1
         assert "64" in capsys.readouterr().err
 
 
-def test_words_without_quotes_are_one_query(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_without_quotes_are_one_query(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "note", "text", "--limit", "1"]) == 0
     one = capsys.readouterr().out
     assert main(["search", "note text", "--limit", "1"]) == 0
     assert capsys.readouterr().out == one
 
 
-def test_tags_are_given_one_by_one_or_with_commas(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tags_are_given_one_by_one_or_with_commas(caller: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["save", "--title", "t", "--content", "c", "--tag", "a", "--tag", "b, with a comma"]) == 0
     assert main(["save", "--title", "u", "--content", "c", "--tags", "a, b"]) == 0
     capsys.readouterr()
     found = [
-        json.loads(call(app, "mem_get_observation", {"id": number, "format": "json"}).text)["tags"] for number in (1, 2)
+        json.loads(call(caller, "mem_get_observation", {"id": number, "format": "json"}).text)["tags"]
+        for number in (1, 2)
     ]
     assert found == [["a", "b, with a comma"], ["a", "b"]]
 
 
-def test_a_profile_can_be_chosen_for_one_command(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_profile_can_be_chosen_for_one_command(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     for profile in ("bytes4", "claude"):
         assert main(["search", "note", "--tokens", "300", "--profile", profile]) == 0
         printed = capsys.readouterr().out.removesuffix("\n")
@@ -274,7 +275,7 @@ def test_a_profile_can_be_chosen_for_one_command(seeded: App, capsys: pytest.Cap
     assert "o200k" in capsys.readouterr().err
 
 
-def test_a_pack_for_pasting_has_its_tally_on_standard_error(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pack_for_pasting_has_its_tally_on_standard_error(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["context-pack", "--tokens", "400"]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("# Project Context: all projects (") and "📏" not in printed.out
@@ -286,7 +287,7 @@ def test_a_pack_for_pasting_has_its_tally_on_standard_error(seeded: App, capsys:
 
 @pytest.mark.parametrize("json_", [[], ["--json"]])
 def test_a_reply_can_be_written_to_a_file(
-    seeded: App, tmp_path: Path, json_: list[str], capsys: pytest.CaptureFixture[str]
+    seeded: Caller, tmp_path: Path, json_: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "out.txt"
     assert main(["context-pack", "--tokens", "300", "-o", str(target), *json_]) == 0
@@ -296,7 +297,7 @@ def test_a_reply_can_be_written_to_a_file(
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_an_empty_pack_is_written_too(app: App, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_pack_is_written_too(caller: Caller, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "empty.json"
     assert main(["context-pack", "--project", "none", "--json", "-o", str(target)]) == 0
     found = json.loads(target.read_text(encoding="utf-8"))
@@ -304,15 +305,15 @@ def test_an_empty_pack_is_written_too(app: App, tmp_path: Path, capsys: pytest.C
 
 
 def test_a_dash_reads_standard_input(
-    app: App, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("Grüße\nvon innen".encode())))
     assert main(["save", "--title", "Recent work", "--content", "-"]) == 0
     capsys.readouterr()
-    assert "Grüße\nvon innen" in call(app, "mem_get_observation", {"id": 1}).text
+    assert "Grüße\nvon innen" in call(caller, "mem_get_observation", {"id": 1}).text
 
 
-def test_doctor_finds_a_sound_store_well(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_finds_a_sound_store_well(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     text = capsys.readouterr().out
     assert "BAD" not in text and "integrity" in text
@@ -320,7 +321,7 @@ def test_doctor_finds_a_sound_store_well(seeded: App, capsys: pytest.CaptureFixt
     assert all(each["well"] for each in json.loads(capsys.readouterr().out))
 
 
-def test_doctor_finds_and_mends_an_index_that_disagrees(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_finds_and_mends_an_index_that_disagrees(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     with seeded.database.write() as tx:
         tx.run("DELETE FROM search_index WHERE rowid = 4")
     assert main(["doctor"]) == 1
@@ -339,7 +340,7 @@ def test_doctor_says_how_to_mend_a_wrong_setting(tmp_path: Path, capsys: pytest.
     assert "memory.colour" in capsys.readouterr().err
 
 
-def test_doctor_finds_a_store_that_others_can_read(seeded: App, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_finds_a_store_that_others_can_read(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     Path(seeded.config.store_path).chmod(0o644)
     assert main(["doctor"]) == 1
     assert "chmod 600" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.cli.terminal import neutralised
 from haversack.tools.road.call import call
 
@@ -23,9 +23,9 @@ def test_control_characters_and_overrides_are_shown_not_obeyed() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
-def test_a_stored_escape_sequence_reaches_a_terminal_as_text(app: App, tmp_path: Path) -> None:
-    call(app, "mem_save", {"title": f"Ports {HOSTILE}", "content": f"ports {HOSTILE}"})
-    app.close()
+def test_a_stored_escape_sequence_reaches_a_terminal_as_text(caller: Caller, tmp_path: Path) -> None:
+    call(caller, "mem_save", {"title": f"Ports {HOSTILE}", "content": f"ports {HOSTILE}"})
+    caller.app.close()
     parent, child = pty.openpty()
     done = subprocess.Popen(
         [sys.executable, "-m", "haversack", "get", "1"],

@@ -66,7 +66,7 @@ def keys(name: str) -> tuple[str, ...]:
     found = []
     for name, arguments in origins if held.ids else []:
         for budget in (64, 300):
-            left = call(held.app, name, arguments | {"max_tokens": budget}).left
+            left = call(held.caller, name, arguments | {"max_tokens": budget}).left
             found += [left.key] if left else []
     return tuple(sorted(set(found))) or ("none",)
 

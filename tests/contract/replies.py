@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.tokens import FLOOR, count_tokens
 from haversack.tools.declaration import Tool
 from haversack.tools.road.call import call, extended
@@ -26,7 +26,7 @@ KEY_SHORT = re.compile(r' more\("(\w{4,6})"\), ~(\d+) tokens\.$')
 class Asked:
     """One call as it was made."""
 
-    app: App
+    caller: Caller
     tool: Tool
     arguments: dict[str, object]
     budget: int
@@ -34,7 +34,7 @@ class Asked:
     format: str
 
     def reply(self) -> Reply:
-        return call(self.app, self.tool.name, self.sent)
+        return call(self.caller, self.tool.name, self.sent)
 
     @property
     def sent(self) -> dict[str, object]:
@@ -46,7 +46,7 @@ class Asked:
         values = validate(self.tool, self.sent)
         for name in ("max_tokens", "format", "detail_level"):
             values.pop(name, None)
-        return self.tool.run(self.app, self.level, values)
+        return self.tool.run(self.caller, self.level, values)
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class Asked:
     def units(self, result: Result, block: Block, level: str) -> int:
         """What a block would cost in this reply, in units."""
         layout = JsonLayout() if self.format == "json" else TextLayout()
-        return self.app.profile.measure(layout.item(result, Piece(block, level)))
+        return self.caller.profile.measure(layout.item(result, Piece(block, level)))
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def as_rendered(asked: Asked, result: Result, reply: Reply) -> Result:
 def price_of_rest(asked: Asked, result: Result, shown: Collection[str]) -> int:
     """What a reply that shows these blocks should say the rest of the result costs."""
     units = sum(asked.units(result, block, asked.levels[0]) for block in result.blocks if block.name not in shown)
-    return asked.app.profile.tokens(units) + (result.rest.price if result.rest else 0)
+    return asked.caller.profile.tokens(units) + (result.rest.price if result.rest else 0)
 
 
 def shown_blocks(asked: Asked, result: Result, reply: Reply) -> dict[str, str]:
@@ -222,7 +222,7 @@ def document_page(asked: Asked, document: Document, reply: Reply) -> str:
 
 
 def count(asked: Asked, reply: Reply) -> int:
-    return count_tokens(reply.text, asked.app.profile.name)
+    return count_tokens(reply.text, asked.caller.profile.name)
 
 
 __all__ = ["FLOOR", "Asked", "Stated", "count", "document_page", "shown_blocks", "stated"]

@@ -35,12 +35,12 @@ CHANGED_BY_ASKING = {"work_log", "mem_stats"}
 @st.composite
 def calls(draw: st.DrawFn, tool: Tool) -> Asked:
     held: World = world(draw(st.sampled_from(sorted(BUILDERS))))
-    app = held.apps[draw(st.sampled_from(sorted(PROFILES)))]
+    caller = held.apps[draw(st.sampled_from(sorted(PROFILES)))]
     level = draw(st.sampled_from(["summary", "standard", "full", "auto"])) if tool.level else "standard"
     asked = Asked(
-        app, tool, draw(ARGUMENTS[tool.name](held)), draw(BUDGETS), level, draw(st.sampled_from(["text", "json"]))
+        caller, tool, draw(ARGUMENTS[tool.name](held)), draw(BUDGETS), level, draw(st.sampled_from(["text", "json"]))
     )
-    note(f"{held.name}, {app.profile.name}: {tool.name}({asked.sent})")
+    note(f"{held.name}, {caller.profile.name}: {tool.name}({asked.sent})")
     return asked
 
 
@@ -121,8 +121,8 @@ def check_filled(asked: Asked, result: Result, shown: dict[str, str], reply: Rep
             continue
         units = asked.units(result, block, asked.levels[0])
         if asked.format == "text" and block.section not in opened:
-            units += asked.app.profile.measure(block.section + "\n")
-        price = asked.app.profile.tokens(units)
+            units += asked.caller.profile.measure(block.section + "\n")
+        price = asked.caller.profile.tokens(units)
         unused = asked.budget - reply.tokens - reserve(asked, result, reply)
         assert price > unused, f"{block.name} for ~{price} would have fitted"
 
@@ -140,7 +140,7 @@ def reserve(asked: Asked, result: Result, reply: Reply) -> int:
     tokens = 40 if 256 <= asked.budget < 400 else 12
     if asked.levels == LEVELS:
         sections = {block.section for block in result.blocks}
-        tokens += sum(count_tokens(section + "\n", asked.app.profile.name) for section in sections if section)
+        tokens += sum(count_tokens(section + "\n", asked.caller.profile.name) for section in sections if section)
     return tokens
 
 
@@ -209,37 +209,37 @@ def test_what_is_no_budget_is_refused_by_an_error_that_names_the_floor(tool: Too
     arguments = {parameter.name: "1" for parameter in tool.parameters if parameter.required}
     for sent in NO_BUDGETS:
         with pytest.raises(InvalidArgument, match="max_tokens") as caught:
-            call(world("tiny").app, tool.name, arguments | {"max_tokens": sent})
+            call(world("tiny").caller, tool.name, arguments | {"max_tokens": sent})
         assert str(FLOOR) in str(caught.value)
 
 
 @pytest.mark.parametrize("alias", ["max_tokens", "token_budget", "tokens"])
 def test_a_budget_sent_as_digits_is_taken(alias: str) -> None:
-    app = world("many").app
-    as_text = call(app, "mem_search", {"query": "token", alias: "150"})
-    assert as_text.text == call(app, "mem_search", {"query": "token", "max_tokens": 150}).text
+    caller = world("many").caller
+    as_text = call(caller, "mem_search", {"query": "token", alias: "150"})
+    assert as_text.text == call(caller, "mem_search", {"query": "token", "max_tokens": 150}).text
     assert as_text.tokens <= 150
 
 
 def test_no_default_reply_is_larger_than_the_usual_allocation() -> None:
-    app = world("mixed").app
-    reply = call(app, "mem_search", {"query": "token", "limit": 200, "detail_level": "full"})
-    assert app.config.budget.per_tool == 8_000
+    caller = world("mixed").caller
+    reply = call(caller, "mem_search", {"query": "token", "limit": 200, "detail_level": "full"})
+    assert caller.config.budget.per_tool == 8_000
     assert 4_000 < count_tokens(reply.text) <= 8_000
 
 
 def test_the_totals_are_those_of_a_plain_recount() -> None:
     """Counted by going through every row, not by the store's own COUNT."""
-    app = world("many").app
-    with app.database.read() as tx:
+    caller = world("many").caller
+    with caller.database.read() as tx:
         rows = [row for row in observations.everything(tx) if row.deleted_at is None and row.status == "active"]
     for project in ("", *PROJECTS):
         inside = [row for row in rows if not project or row.project == project]
-        assert call(app, "mem_context", {"project": project, "max_tokens": 300}).total == len(inside)
+        assert call(caller, "mem_context", {"project": project, "max_tokens": 300}).total == len(inside)
         for kind in KINDS:
             for tag in TAGS:
                 expected = sum(row.kind == kind and tag in row.tags for row in inside)
-                found = call(app, "list_observations", {"project": project, "kind": kind, "tags": [tag], "limit": 1})
+                found = call(caller, "list_observations", {"project": project, "kind": kind, "tags": [tag], "limit": 1})
                 assert found.total == expected
     for word in ("deploy", "latency"):
         for project in PROJECTS:
@@ -247,5 +247,7 @@ def test_the_totals_are_those_of_a_plain_recount() -> None:
                 bool(re.search(rf"\b{word}\b", f"{row.title} {row.content}")) for row in rows if row.project == project
             )
             for budget in (64, 300, 8000):
-                reply = call(app, "mem_search", {"query": word, "project": project, "limit": 2, "max_tokens": budget})
+                reply = call(
+                    caller, "mem_search", {"query": word, "project": project, "limit": 2, "max_tokens": budget}
+                )
                 assert reply.total == expected

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config, TokenSettings
 from haversack.errors import ExpiredKey, NotFound
 from haversack.memory.save import edits, pipeline
@@ -63,20 +63,20 @@ def _name(item: dict[str, object]) -> str:
 class Reading:
     """A reader that follows keys, with budgets and formats that change from page to page."""
 
-    def __init__(self, app: App, random: Random) -> None:
-        self.app, self.random = app, random
+    def __init__(self, caller: Caller, random: Random) -> None:
+        self.caller, self.random = caller, random
         self.pages: list[list[str]] = []
 
     def read(self, name: str, arguments: dict[str, object]) -> str:
-        return self._take(call(self.app, name, arguments | self._manner()))
+        return self._take(call(self.caller, name, arguments | self._manner()))
 
     def go_on(self, key: str) -> str:
         """One page further; an item too large for the budget is asked for again with a larger one."""
         manner = self._manner()
         for factor in (1, 4, 16, 64):
             budget = int(str(manner["max_tokens"])) * factor
-            reply = call(self.app, "more", {"key": key} | manner | {"max_tokens": budget})
-            assert count_tokens(reply.text, self.app.profile.name) <= budget
+            reply = call(self.caller, "more", {"key": key} | manner | {"max_tokens": budget})
+            assert count_tokens(reply.text, self.caller.profile.name) <= budget
             if reply.names:
                 return self._take(reply)
         raise AssertionError(f"no page of {key} shows anything")
@@ -100,13 +100,13 @@ class Reading:
 def test_following_keys_to_the_end_yields_every_item_exactly_once(
     name: str, arguments: dict[str, object], seed: int, profile: str
 ) -> None:
-    app = world("many").apps[profile]
-    everything = call(app, name, arguments | {"max_tokens": 10**6})
+    caller = world("many").apps[profile]
+    everything = call(caller, name, arguments | {"max_tokens": 10**6})
     expected = list(everything.names)
     while everything.left:
-        everything = call(app, "more", {"key": everything.left.key, "max_tokens": 10**6})
+        everything = call(caller, "more", {"key": everything.left.key, "max_tokens": 10**6})
         expected += everything.names
-    reading = Reading(app, Random(seed))
+    reading = Reading(caller, Random(seed))
     key = reading.read(name, arguments)
     while key:
         key = reading.go_on(key)
@@ -119,30 +119,30 @@ def test_following_keys_to_the_end_yields_every_item_exactly_once(
 
 @pytest.mark.parametrize(("name", "arguments"), CUT_BY_LIMIT)
 def test_the_total_is_what_following_keys_yields(name: str, arguments: dict[str, object]) -> None:
-    app = world("many").app
-    reply = call(app, name, arguments | {"max_tokens": 10**6, "format": "json"})
+    caller = world("many").caller
+    reply = call(caller, name, arguments | {"max_tokens": 10**6, "format": "json"})
     total = json.loads(reply.text)["total"]
     counted = reply.shown
     while reply.left:
-        reply = call(app, "more", {"key": reply.left.key, "max_tokens": 10**6})
+        reply = call(caller, "more", {"key": reply.left.key, "max_tokens": 10**6})
         counted += reply.shown
     window = {"mem_timeline"}  # it shows what stands around its focus, of a session that may be longer
     assert counted == total or name in window
 
 
 def test_what_a_reply_names_is_what_its_text_shows() -> None:
-    app = world("many").app
+    caller = world("many").caller
     for name, arguments in CUT_BY_LIMIT:
         if name == "context_pack":
             continue
         for form in ("text", "json"):
-            reply = call(app, name, arguments | {"max_tokens": 700, "format": form})
+            reply = call(caller, name, arguments | {"max_tokens": 700, "format": form})
             assert names(reply) and sorted(names(reply)) == sorted(reply.names)
 
 
-def scribble(app: App, random: Random, gone: set[str]) -> None:
+def scribble(caller: Caller, random: Random, gone: set[str]) -> None:
     """What another writer may do between two pages."""
-    memory = app.memory
+    memory = caller.memory
     with memory.database.read() as tx:
         alive = [row[0] for row in tx.rows("SELECT id FROM observations WHERE deleted_at IS NULL")]
     number = random.randrange(10**9)
@@ -173,13 +173,13 @@ def test_nothing_is_lost_and_nothing_comes_twice_while_another_writes(
     random = Random(seed)
     home = tmp_path_factory.mktemp("written") / "home"
     clock = Clock()
-    app, other = (App(Config(home=str(home)), directory=str(home.parent), now=clock) for _ in range(2))
+    caller, other = (open_caller(Config(home=str(home)), directory=str(home.parent), now=clock) for _ in range(2))
     for number in range(160):
         topic = f"topic/{number}" if number < 20 else ""
         draft = Draft(title=f"token {number}", content=f"token number {number}", project=PROJECTS[0], topic_key=topic)
-        pipeline.save(app.memory, draft)
+        pipeline.save(caller.memory, draft)
     clock.advance(days=1)
-    reading = Reading(app, random)
+    reading = Reading(caller, random)
     key = reading.read(name, arguments)
     gone: set[str] = set()
     while key:
@@ -192,26 +192,26 @@ def test_nothing_is_lost_and_nothing_comes_twice_while_another_writes(
     before = {f"#{number}" for number in range(1, 161)}
     assert before - gone <= set(observations), "nothing is lost"
     assert set(observations) <= before, "what was added later is not part of the answer"
-    app.close()
-    other.close()
+    caller.app.close()
+    other.app.close()
 
 
 @pytest.mark.parametrize("query", ["token", '"the token"', "the token of"])
-def test_more_matches_than_are_ranked_are_all_reachable_and_counted(query: str, app: App) -> None:
+def test_more_matches_than_are_ranked_are_all_reachable_and_counted(query: str, caller: Caller) -> None:
     count = 1_300
-    with app.database.write():
+    with caller.database.write():
         for number in range(count):
-            pipeline.save(app.memory, Draft(title=f"note {number}", content=f"the token of {number}", project="p"))
-        pipeline.save(app.memory, Draft(title="something else", content="nothing of the kind", project="p"))
-    reply = call(app, "mem_search", {"query": query, "limit": 10, "max_tokens": 2_000})
-    assert reply.total == count == search.count_search_results(app.memory, query, search.filters(app.memory))
+            pipeline.save(caller.memory, Draft(title=f"note {number}", content=f"the token of {number}", project="p"))
+        pipeline.save(caller.memory, Draft(title="something else", content="nothing of the kind", project="p"))
+    reply = call(caller, "mem_search", {"query": query, "limit": 10, "max_tokens": 2_000})
+    assert reply.total == count == search.count_search_results(caller.memory, query, search.filters(caller.memory))
     # Another writer adds a match, turns an old note into one, and changes one that was not shown yet.
-    pipeline.save(app.memory, Draft(title="late", content="the token of another", project="p"))
-    edits.update(app.memory, count + 1, Changes(content="the token of somebody else"))
-    edits.update(app.memory, 5, Changes(content="the token of 5, changed"))
+    pipeline.save(caller.memory, Draft(title="late", content="the token of another", project="p"))
+    edits.update(caller.memory, count + 1, Changes(content="the token of somebody else"))
+    edits.update(caller.memory, 5, Changes(content="the token of 5, changed"))
     shown = list(reply.names)
     while reply.left:
-        reply = call(app, "more", {"key": reply.left.key, "max_tokens": 20_000})
+        reply = call(caller, "more", {"key": reply.left.key, "max_tokens": 20_000})
         shown += reply.names
     assert len(shown) == len(set(shown))
     assert {f"#{number}" for number in range(1, count + 1)} <= set(shown)
@@ -219,47 +219,47 @@ def test_more_matches_than_are_ranked_are_all_reachable_and_counted(query: str, 
 
 
 def test_a_page_of_a_long_list_fills_its_budget_although_it_was_not_rendered_yet() -> None:
-    app = world("many").app
-    first = call(app, "list_observations", {"limit": 5})
+    caller = world("many").caller
+    first = call(caller, "list_observations", {"limit": 5})
     assert first.left is not None
-    page = call(app, "more", {"key": first.left.key, "max_tokens": 32_000})
+    page = call(caller, "more", {"key": first.left.key, "max_tokens": 32_000})
     assert len(page.names) == first.left.items
     assert page.left is None
 
 
 def test_using_a_key_twice_gives_the_same_page() -> None:
-    app = world("many").app
-    left = call(app, "mem_search", {"query": "token", "max_tokens": 200}).left
+    caller = world("many").caller
+    left = call(caller, "mem_search", {"query": "token", "max_tokens": 200}).left
     assert left is not None
-    one = call(app, "more", {"key": left.key, "max_tokens": 300})
-    assert call(app, "more", {"key": f' "{left.key.upper()}" ', "max_tokens": 300}).text == one.text
+    one = call(caller, "more", {"key": left.key, "max_tokens": 300})
+    assert call(caller, "more", {"key": f' "{left.key.upper()}" ', "max_tokens": 300}).text == one.text
 
 
 def test_a_key_outlives_the_process_that_gave_it(tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(world("tiny").home, home)
-    first = App(Config(home=str(home)), directory=str(tmp_path), now=Clock())
+    first = open_caller(Config(home=str(home)), directory=str(tmp_path), now=Clock())
     left = call(first, "mem_get_observation", {"id": 2, "max_tokens": 200}).left
-    first.close()
+    first.app.close()
     assert left is not None
-    second = App(Config(home=str(home)), directory=str(tmp_path), now=Clock())
+    second = open_caller(Config(home=str(home)), directory=str(tmp_path), now=Clock())
     assert call(second, "more", {"key": left.key, "max_tokens": 200}).text.startswith("汉")
-    second.close()
+    second.app.close()
 
 
-def test_an_expired_key_says_which_call_to_make_again(app: App, clock: Clock) -> None:
-    pipeline.save(app.memory, Draft(title="long", content="a line of text\n" * 200))
-    left = call(app, "mem_get_observation", {"id": 1, "max_tokens": 100}).left
+def test_an_expired_key_says_which_call_to_make_again(caller: Caller, clock: Clock) -> None:
+    pipeline.save(caller.memory, Draft(title="long", content="a line of text\n" * 200))
+    left = call(caller, "mem_get_observation", {"id": 1, "max_tokens": 100}).left
     assert left is not None
     clock.advance(days=2)
     with pytest.raises(ExpiredKey) as caught:
-        call(app, "more", {"key": left.key})
+        call(caller, "more", {"key": left.key})
     assert "mem_get_observation" in caught.value.hint
 
 
-def test_an_unknown_key_is_a_clear_error(app: App) -> None:
+def test_an_unknown_key_is_a_clear_error(caller: Caller) -> None:
     with pytest.raises(NotFound, match="zzzz"):
-        call(app, "more", {"key": "zzzz"})
+        call(caller, "more", {"key": "zzzz"})
 
 
 DOCUMENTS = st.text(
@@ -276,23 +276,25 @@ DOCUMENTS = st.text(
     profile=st.sampled_from(["bytes4", "o200k", "claude"]),
 )
 def test_the_pages_of_a_document_put_together_are_the_document(content: str, budgets: list[int], profile: str) -> None:
-    app = App(Config(home="unused", tokens=TokenSettings(profile=profile)), directory="/somewhere", now=lambda: START)
-    app.__dict__["database"] = Database(MEMORY)
-    pipeline.save(app.memory, Draft(title="t", content=content, project="p"))
-    reply = call(app, "mem_get_observation", {"id": 1, "max_tokens": budgets[0], "format": "json"})
+    caller = open_caller(
+        Config(home="unused", tokens=TokenSettings(profile=profile)), directory="/somewhere", now=lambda: START
+    )
+    caller.app.__dict__["database"] = Database(MEMORY)
+    pipeline.save(caller.memory, Draft(title="t", content=content, project="p"))
+    reply = call(caller, "mem_get_observation", {"id": 1, "max_tokens": budgets[0], "format": "json"})
     if reply.left is None:
         assert json.loads(reply.text)["content"] == content
         return
     pages = [json.loads(reply.text)["text"]]
     while reply.left:
         budget = budgets[len(pages) % len(budgets)]
-        reply = call(app, "more", {"key": reply.left.key, "max_tokens": budget, "format": "json"})
+        reply = call(caller, "more", {"key": reply.left.key, "max_tokens": budget, "format": "json"})
         assert count_tokens(reply.text, profile) <= budget
         pages.append(json.loads(reply.text)["text"])
     whole = "".join(pages)
     assert whole.startswith("#1 [observation] t\n")
     assert content.rstrip() in unquoted(whole)
-    app.close()
+    caller.app.close()
 
 
 def test_every_tool_that_can_be_cut_is_read_to_its_end_here_or_shows_everything_it_has() -> None:

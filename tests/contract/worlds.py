@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config, TokenSettings
 from haversack.memory import progress, relations, sessions
 from haversack.memory.save import edits, pipeline
@@ -52,19 +52,19 @@ class World:
     name: str
     home: str
     desk: str
-    apps: dict[str, App]
+    apps: dict[str, Caller]
     ids: tuple[int, ...]
     session_ids: tuple[str, ...]
     pack_ids: tuple[str, ...]
     accounts: tuple[str, ...]
 
     @property
-    def app(self) -> App:
+    def caller(self) -> Caller:
         return self.apps["o200k"]
 
 
-def opened(home: str, profile: str, clock: Clock) -> App:
-    return App(Config(home=home, tokens=TokenSettings(profile=profile)), directory=home, now=clock)
+def opened(home: str, profile: str, clock: Clock) -> Caller:
+    return open_caller(Config(home=home, tokens=TokenSettings(profile=profile)), directory=home, now=clock)
 
 
 @cache
@@ -87,12 +87,12 @@ def world(name: str) -> World:
     with builder.database.read() as tx:
         ids = tuple(row[0] for row in tx.rows("SELECT id FROM observations WHERE deleted_at IS NULL ORDER BY id"))
         session_ids = tuple(row[0] for row in tx.rows("SELECT id FROM sessions ORDER BY id"))
-    builder.close()
+    builder.app.close()
     clock.advance(days=40)
     # The clock stands still from here on: what is asked twice is asked at the same time.
     now = clock()
     apps = {
-        profile: App(Config(home=home, tokens=TokenSettings(profile=profile)), directory=desk, now=lambda: now)
+        profile: open_caller(Config(home=home, tokens=TokenSettings(profile=profile)), directory=desk, now=lambda: now)
         for profile in sorted(PROFILES)
     }
     return World(name, home, desk, apps, ids, session_ids, packs, accounts)
@@ -123,20 +123,22 @@ def _plan(folder: str) -> None:
     desk.start_change("Readers rotate a token 🚀")
 
 
-def _a_pack(app: App) -> str:
+def _a_pack(caller: Caller) -> str:
     import json
 
-    reply = call(app, "context_pack", {"project": PROJECTS[0], "format": "json", "max_tokens": 2000})
+    reply = call(caller, "context_pack", {"project": PROJECTS[0], "format": "json", "max_tokens": 2000})
     return str(json.loads(reply.text)["pack_id"])
 
 
 def _an_account(home: str, clock: Clock) -> str:
     """An account with a work log longer than a page."""
-    app = App(Config(home=home), directory=home, now=clock, own_account=True)
+    caller = open_caller(Config(home=home), directory=home, now=clock, own_account=True)
     for number in range(60):
-        call(app, "mem_search", {"query": WORDS[number % len(WORDS)], "limit": 1 + number, "max_tokens": 64 + number})
-    app.close()
-    return app.account
+        call(
+            caller, "mem_search", {"query": WORDS[number % len(WORDS)], "limit": 1 + number, "max_tokens": 64 + number}
+        )
+    caller.app.close()
+    return caller.account
 
 
 def text(random: Random, sentences: int) -> str:
@@ -162,19 +164,19 @@ def draft(random: Random, number: int, *, sentences: int) -> Draft:
     )
 
 
-def _empty(app: App, random: Random) -> None:
-    with app.database.read():
+def _empty(caller: Caller, random: Random) -> None:
+    with caller.database.read():
         """Open it, so that the file is there."""
 
 
-def _tiny(app: App, random: Random) -> None:
-    pipeline.save(app.memory, Draft(title="t", content="x", project=PROJECTS[0]))
-    pipeline.save(app.memory, Draft(title="汉" * 480, content="汉" * 3000, project=PROJECTS[0]))
+def _tiny(caller: Caller, random: Random) -> None:
+    pipeline.save(caller.memory, Draft(title="t", content="x", project=PROJECTS[0]))
+    pipeline.save(caller.memory, Draft(title="汉" * 480, content="汉" * 3000, project=PROJECTS[0]))
 
 
-def _mixed(app: App, random: Random) -> None:
+def _mixed(caller: Caller, random: Random) -> None:
     """Short and long texts in many scripts, with pins, sessions, prompts, relations, revisions and giants."""
-    memory = app.memory
+    memory = caller.memory
     for number in range(6):
         session = sessions.start(memory, identifier=f"s-{number}", project=random.choice(PROJECTS[:3]))
         sessions.end(memory, session.id, text(random, random.choice((0, 1, 30))))
@@ -199,13 +201,13 @@ def _mixed(app: App, random: Random) -> None:
         edits.delete(memory, identifier)
 
 
-def _many(app: App, random: Random) -> None:
+def _many(caller: Caller, random: Random) -> None:
     """More short ones than any limit shows."""
-    with app.database.write():
+    with caller.database.write():
         for number in range(260):
-            pipeline.save(app.memory, draft(random, number, sentences=1))
+            pipeline.save(caller.memory, draft(random, number, sentences=1))
     for number in range(70):
-        sessions.start(app.memory, identifier=f"run-{number}", project=PROJECTS[0])
+        sessions.start(caller.memory, identifier=f"run-{number}", project=PROJECTS[0])
 
 
 BUILDERS = {"empty": _empty, "tiny": _tiny, "mixed": _mixed, "many": _many}

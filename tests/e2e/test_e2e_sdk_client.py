@@ -37,7 +37,10 @@ def connect(environment: dict[str, str], tmp_path: Path) -> Connect:
 def test_a_client_saves_searches_and_pages(connect: Connect, mode: str) -> None:
     async def work(client: Any) -> None:
         for number in range(25):
-            arguments = {"title": f"Release note {number}", "content": f"what changed in release {number} of the app"}
+            arguments = {
+                "title": f"Release note {number}",
+                "content": f"what changed in release {number} of the app",
+            }
             saved = await client.call_tool("mem_save", arguments)
             assert not saved.is_error
         found = await client.call_tool("mem_search", {"query": "release note", "limit": 25, "max_tokens": 300})

@@ -14,7 +14,7 @@ from random import Random
 import apsw
 import pytest
 
-from haversack.app import App
+from haversack.app import open_caller
 from haversack.config import Config
 from haversack.errors import NotFound, StoreDamaged
 from haversack.protocol.client import StdioClient, own_server
@@ -64,10 +64,10 @@ class Program:
 
     def fill(self, count: int, content: Callable[[], str] = lambda: LONG) -> None:
         """Save so many memories about the gateway, without starting the program for each."""
-        app = App(Config(home=str(self.home)), directory=str(self.folder))
+        caller = open_caller(Config(home=str(self.home)), directory=str(self.folder))
         for number in range(count):
-            call(app, "mem_save", {"title": f"Gateway {number}", "content": content(), "project": "p"})
-        app.close()
+            call(caller, "mem_save", {"title": f"Gateway {number}", "content": content(), "project": "p"})
+        caller.app.close()
 
     def fails(self, *typed: str, saying: str) -> None:
         """The command ends with the code for errors and one message that a person can act on."""
@@ -308,29 +308,29 @@ def test_rubbish_anywhere_in_a_store_is_named_as_damage_or_not_met_at_all(progra
         home = tmp_path / f"damaged{seed}"
         home.mkdir()
         (home / STORE).write_bytes(whole[:at] + chance.randbytes(size) + whole[at + size :])
-        app = App(Config(home=str(home)), directory=str(home))
+        caller = open_caller(Config(home=str(home)), directory=str(home))
         for tool, arguments in READING.items():
             with suppress(StoreDamaged, NotFound):
-                call(app, tool, arguments)
-        app.close()
+                call(caller, tool, arguments)
+        caller.app.close()
 
 
 def test_a_clock_that_jumps_back_mixes_nothing_up(tmp_path: Path, clock: Clock) -> None:
-    app = App(Config(home=str(tmp_path / "home")), directory=str(tmp_path), now=clock, own_account=True)
+    caller = open_caller(Config(home=str(tmp_path / "home")), directory=str(tmp_path), now=clock, own_account=True)
     for number in range(3):
-        call(app, "mem_save", {"title": f"Before {number}", "content": LONG, "project": "p"})
+        call(caller, "mem_save", {"title": f"Before {number}", "content": LONG, "project": "p"})
     clock.advance(days=-400)
     for number in range(3):
-        call(app, "mem_save", {"title": f"After {number}", "content": LONG + str(number), "project": "p"})
-    shown = call(app, "mem_timeline", {"observation_id": 3, "detail_level": "summary"}).text
+        call(caller, "mem_save", {"title": f"After {number}", "content": LONG + str(number), "project": "p"})
+    shown = call(caller, "mem_timeline", {"observation_id": 3, "detail_level": "summary"}).text
     assert [line.split()[0] for line in shown.splitlines() if line.startswith("#")] == [f"#{n}" for n in range(1, 7)]
-    cut = call(app, "mem_search", {"query": "gateway", "max_tokens": 150})
+    cut = call(caller, "mem_search", {"query": "gateway", "max_tokens": 150})
     assert cut.left is not None
     clock.advance(days=-1)
-    assert "gateway" in call(app, "more", {"key": cut.left.key}).text
-    call(app, "mem_update", {"id": 1, "content": "renewed"})
-    assert "renewed" in call(app, "mem_get_observation", {"id": 1}).text
-    app.close()
+    assert "gateway" in call(caller, "more", {"key": cut.left.key}).text
+    call(caller, "mem_update", {"id": 1, "content": "renewed"})
+    assert "renewed" in call(caller, "mem_get_observation", {"id": 1}).text
+    caller.app.close()
 
 
 DYING = f"""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.stdio.server import serve
 from haversack.tools import declaration, registry
@@ -19,18 +19,18 @@ from tests.mcp.talking import Dialogue, Gate, Talk
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> App:
-    return App(Config(home=str(tmp_path / "home")), directory=str(tmp_path))
+def caller(tmp_path: Path) -> Caller:
+    return open_caller(Config(home=str(tmp_path / "home")), directory=str(tmp_path))
 
 
 @pytest.fixture
-def talk(app: App) -> Talk:
+def talk(caller: Caller) -> Talk:
     """Sends messages (or raw lines) all at once and gives every line that came back, decoded."""
 
-    def converse(*messages: object, tool_names: tuple[str, ...] = (), using: App | None = None) -> list[Any]:
+    def converse(*messages: object, tool_names: tuple[str, ...] = (), using: Caller | None = None) -> list[Any]:
         lines = [each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n" for each in messages]
         output = BytesIO()
-        assert serve(using or app, tool_names=tool_names, stdin=BytesIO(b"".join(lines)), stdout=output) == 0
+        assert serve(using or caller, tool_names=tool_names, stdin=BytesIO(b"".join(lines)), stdout=output) == 0
         return [json.loads(line) for line in output.getvalue().splitlines()]
 
     return converse
@@ -44,7 +44,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     monkeypatch.setattr(declaration, "_TOOLS", dict(declaration._TOOLS))
     monkeypatch.setitem(registry.HOMES, "road.paging", (*registry.HOMES["road.paging"], "wait_at_gate"))
 
-    def wait_at_gate(app: App, *, note: str = "") -> Outcome:
+    def wait_at_gate(caller: Caller, *, note: str = "") -> Outcome:
         """Wait until the test opens the gate."""
         held.wait()
         held.passed.append(note)
@@ -56,12 +56,12 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
 
 
 @pytest.fixture
-def dialogue(app: App) -> Iterator[Callable[..., Dialogue]]:
+def dialogue(caller: Caller) -> Iterator[Callable[..., Dialogue]]:
     """Opens dialogues, and ends those a test leaves open."""
     opened: list[Dialogue] = []
 
     def open_dialogue(*tool_names: str) -> Dialogue:
-        opened.append(Dialogue(app, *tool_names))
+        opened.append(Dialogue(caller, *tool_names))
         return opened[-1]
 
     yield open_dialogue

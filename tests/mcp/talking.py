@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.stdio.server import serve
 
 Message = dict[str, Any]
@@ -51,19 +51,19 @@ def answer_to(number: int | str | None, answers: list[Any]) -> Message:
 class Dialogue:
     """A server in a thread that is spoken to over pipes, one message at a time."""
 
-    def __init__(self, app: App, *tool_names: str) -> None:
+    def __init__(self, caller: Caller, *tool_names: str) -> None:
         client_reads, server_writes = os.pipe()
         server_reads, client_writes = os.pipe()
         self.input: IO[bytes] = os.fdopen(client_writes, "wb", buffering=0)
         self.output: IO[bytes] = os.fdopen(client_reads, "rb")
         self._server = (os.fdopen(server_reads, "rb"), os.fdopen(server_writes, "wb"))
-        self._thread = threading.Thread(target=self._serve, args=(app, tool_names))
+        self._thread = threading.Thread(target=self._serve, args=(caller, tool_names))
         self._thread.start()
 
-    def _serve(self, app: App, tool_names: tuple[str, ...]) -> None:
+    def _serve(self, caller: Caller, tool_names: tuple[str, ...]) -> None:
         source, target = self._server
         try:
-            serve(app, tool_names=tool_names, stdin=source, stdout=target)
+            serve(caller, tool_names=tool_names, stdin=source, stdout=target)
         finally:
             source.close()
             with suppress(BrokenPipeError):

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.mcp import heartbeat
 from haversack.mcp.pool import Pool
 from haversack.protocol.lines import Output
@@ -41,7 +41,7 @@ def test_a_cancelled_call_finishes_its_work_and_is_not_answered(dialogue: Open, 
 
 
 def test_a_cancelled_call_that_no_thread_had_begun_is_never_run(
-    dialogue: Open, gate: Gate, app: App, monkeypatch: pytest.MonkeyPatch
+    dialogue: Open, gate: Gate, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "Pool", lambda size, capacity: Pool(1, capacity))
     client = dialogue("wait_at_gate")
@@ -110,7 +110,7 @@ def test_a_call_in_flight_finishes_when_the_client_leaves(dialogue: Open, gate: 
     assert gate.passed == ["kept"]
 
 
-def test_a_client_that_stops_listening_ends_the_server_and_its_writes_are_kept(dialogue: Open, app: App) -> None:
+def test_a_client_that_stops_listening_ends_the_server_and_its_writes_are_kept(dialogue: Open, caller: Caller) -> None:
     client = dialogue()
     client.send(hello())
     client.receive()
@@ -118,7 +118,7 @@ def test_a_client_that_stops_listening_ends_the_server_and_its_writes_are_kept(d
     client.send(called(1, "mem_save", title="kept", content="written although nobody listens"))
     client.input.close()
     client._thread.join()
-    assert "kept" in call(app, "mem_search", {"query": "nobody listens"}).text
+    assert "kept" in call(caller, "mem_search", {"query": "nobody listens"}).text
 
 
 def test_a_full_queue_makes_the_sender_wait_until_there_is_room(gate: Gate) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.mcp import journal
 from haversack.mcp.journal import Journal
 from haversack.stdio.server import serve
@@ -18,10 +18,10 @@ def test_nothing_is_logged_to_a_file_unless_asked(talk: Talk, tmp_path: Path) ->
     assert not list(tmp_path.rglob("*.log*"))
 
 
-def test_a_log_file_names_the_calls_and_never_what_was_said(app: App, tmp_path: Path) -> None:
+def test_a_log_file_names_the_calls_and_never_what_was_said(caller: Caller, tmp_path: Path) -> None:
     lines = [hello(), called(1, "mem_save", title="Confidential", content="Do not tell")]
     source = BytesIO(b"".join(json.dumps(each).encode() + b"\n" for each in lines))
-    serve(app, stdin=source, stdout=BytesIO(), log_file=str(tmp_path / "serve.log"))
+    serve(caller, stdin=source, stdout=BytesIO(), log_file=str(tmp_path / "serve.log"))
     logged = (tmp_path / "serve.log").read_text()
     assert "tools/call mem_save answered in" in logged
     assert "Confidential" not in logged

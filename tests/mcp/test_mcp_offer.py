@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.tools.road.call import call
 from haversack.values import replace
 from tests.mcp.talking import Talk, answer_to, called, hello, request, stateless
 
 
 @pytest.fixture
-def filled(app: App) -> App:
+def filled(caller: Caller) -> Caller:
     for number in range(40):
         content = f"The service number {number} listens on port {5000 + number} behind the gateway."
-        call(app, "mem_save", {"title": f"Port of service {number}", "content": content, "project": "thesis"})
-    return app
+        call(caller, "mem_save", {"title": f"Port of service {number}", "content": content, "project": "thesis"})
+    return caller
 
 
 def one(talk: Talk, message: dict[str, Any]) -> dict[str, Any]:
@@ -24,14 +24,14 @@ def one(talk: Talk, message: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def test_a_reply_is_the_text_of_the_tool_and_nothing_else(talk: Talk, filled: App) -> None:
+def test_a_reply_is_the_text_of_the_tool_and_nothing_else(talk: Talk, filled: Caller) -> None:
     result = one(talk, called(1, "mem_search", query="gateway port", max_tokens=300))
     expected = call(filled, "mem_search", {"query": "gateway port", "max_tokens": 300})
     assert result["content"] == [{"type": "text", "text": expected.text}]
     assert "structuredContent" not in result
 
 
-def test_the_facts_of_the_footer_are_there_for_programs(talk: Talk, filled: App) -> None:
+def test_the_facts_of_the_footer_are_there_for_programs(talk: Talk, filled: Caller) -> None:
     facts = one(talk, called(1, "mem_search", query="gateway port", max_tokens=300, limit=40))["_meta"]["haversack/fit"]
     assert facts["tokens"] <= 300
     assert facts["shown"] < facts["total"] == 40
@@ -41,7 +41,7 @@ def test_the_facts_of_the_footer_are_there_for_programs(talk: Talk, filled: App)
     assert rest["shown"] == facts["left"]
 
 
-def test_json_on_request_is_within_the_budget_too(talk: Talk, filled: App) -> None:
+def test_json_on_request_is_within_the_budget_too(talk: Talk, filled: Caller) -> None:
     result = one(talk, called(1, "mem_search", query="gateway", max_tokens=400, format="json"))
     text = result["content"][0]["text"]
     assert json.loads(text)["total"] == 40
@@ -66,7 +66,7 @@ def test_an_error_is_never_long(talk: Talk) -> None:
 
 
 def test_a_fault_of_the_server_is_told_as_such_and_the_next_call_works(
-    talk: Talk, app: App, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    talk: Talk, caller: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret detail")
@@ -108,7 +108,7 @@ def test_prompts_are_listed_with_their_arguments_and_descriptions(talk: Talk) ->
     assert [(each["name"], each["required"]) for each in recall["arguments"]] == [("topic", True), ("project", False)]
 
 
-def test_recall_puts_what_is_remembered_before_the_model(talk: Talk, filled: App) -> None:
+def test_recall_puts_what_is_remembered_before_the_model(talk: Talk, filled: Caller) -> None:
     result = one(talk, request(1, "prompts/get", name="recall", arguments={"topic": "port of service 7"}))
     text = result["messages"][0]["content"]["text"]
     assert "Port of service 7" in text
@@ -140,7 +140,7 @@ def test_a_wrong_prompt_is_refused_with_what_would_be_right(
     assert named in error["message"]
 
 
-def test_resources_are_the_replies_of_tools_under_an_address(talk: Talk, filled: App) -> None:
+def test_resources_are_the_replies_of_tools_under_an_address(talk: Talk, filled: Caller) -> None:
     expected: list[tuple[str, str, dict[str, object]]] = [
         ("haversack://context", "mem_context", {}),
         ("haversack://context/thesis", "mem_context", {"project": "thesis"}),
@@ -171,9 +171,9 @@ def test_a_resource_with_wrong_arguments_is_refused(talk: Talk) -> None:
     assert "limit" in error["message"]
 
 
-def test_project_names_are_completed(talk: Talk, app: App) -> None:
+def test_project_names_are_completed(talk: Talk, caller: Caller) -> None:
     for name in ("thesis", "Theatre", "other"):
-        call(app, "mem_save", {"title": "t", "content": name, "project": name})
+        call(caller, "mem_save", {"title": "t", "content": name, "project": name})
     asked = {"ref": {"type": "ref/prompt", "name": "recall"}, "argument": {"name": "project", "value": "the"}}
     completion = one(talk, request(1, "completion/complete", **asked))["completion"]
     assert sorted(completion["values"]) == ["Theatre", "thesis"]
@@ -191,16 +191,16 @@ def test_a_completion_without_a_proper_argument_is_refused(talk: Talk, argument:
     assert answer_to(1, talk(hello(), asked))["error"]["code"] == -32602
 
 
-def test_what_the_client_was_told_is_entered_in_the_account_as_system_prompt(app: App, talk: Talk) -> None:
-    own = App(app.config, directory=app.directory, own_account=True)
+def test_what_the_client_was_told_is_entered_in_the_account_as_system_prompt(caller: Caller, talk: Talk) -> None:
+    own = open_caller(caller.config, directory=caller.directory, own_account=True)
     talk(hello(), request(1, "tools/list"), called(2, "mem_stats"), using=own)
     (system,) = [tier for tier in own.ledger.standing(own.account).tiers if tier.name == "system"]
     assert 2_000 < system.used < 5_000
 
 
-def test_hints_in_descriptions_follow_the_budget_and_are_announced(app: App, talk: Talk) -> None:
-    settings = replace(app.config, server=replace(app.config.server, dynamic_hints=True))
-    hinting = App(settings, directory=app.directory, own_account=True)
+def test_hints_in_descriptions_follow_the_budget_and_are_announced(caller: Caller, talk: Talk) -> None:
+    settings = replace(caller.config, server=replace(caller.config.server, dynamic_hints=True))
+    hinting = open_caller(settings, directory=caller.directory, own_account=True)
     answers = talk(hello(), request(1, "tools/list"), called(2, "mem_stats"), using=hinting)
     (search,) = [each for each in answer_to(1, answers)["result"]["tools"] if each["name"] == "mem_search"]
     assert "Budget allows ~8,000 tokens." in search["description"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from haversack.app import App
+from haversack.app import open_caller
 from haversack.config import Config, ServerSettings
 from tests.mcp.talking import Talk, answer_to, called, hello, request, stateless
 
@@ -156,7 +156,9 @@ def test_listening_is_acknowledged_and_closed_when_the_server_ends(talk: Talk) -
 
 
 def test_only_a_list_that_can_change_is_announced_as_changing(tmp_path: Path, talk: Talk) -> None:
-    changing = App(Config(home=str(tmp_path), server=ServerSettings(dynamic_hints=True)), directory=str(tmp_path))
+    changing = open_caller(
+        Config(home=str(tmp_path), server=ServerSettings(dynamic_hints=True)), directory=str(tmp_path)
+    )
     assert talk(hello())[0]["result"]["capabilities"]["tools"] == {}
     assert talk(hello(), using=changing)[0]["result"]["capabilities"]["tools"] == {"listChanged": True}
     listed = talk(stateless(1, "tools/list"), using=changing)[0]["result"]

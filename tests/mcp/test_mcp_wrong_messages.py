@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config, ServerSettings
 from haversack.protocol.lines import Giant, Lines
 from haversack.stdio.server import serve
@@ -114,8 +114,8 @@ def test_a_thousand_calls_at_once_are_all_answered(talk: Talk) -> None:
 
 
 @pytest.fixture
-def narrow(tmp_path: Path) -> App:
-    return App(Config(home=str(tmp_path), server=ServerSettings(max_line_bytes=1_000)), directory=str(tmp_path))
+def narrow(tmp_path: Path) -> Caller:
+    return open_caller(Config(home=str(tmp_path), server=ServerSettings(max_line_bytes=1_000)), directory=str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def narrow(tmp_path: Path) -> App:
     ],
 )
 def test_a_giant_line_is_refused_under_its_own_id_and_the_next_is_answered(
-    talk: Talk, narrow: App, line: bytes, number: object
+    talk: Talk, narrow: Caller, line: bytes, number: object
 ) -> None:
     giant = line.replace(b"%s", b"x" * 300_000) + b"\n"
     answers = talk(giant, request(99, "ping"), using=narrow)
@@ -174,13 +174,15 @@ _params = st.fixed_dictionaries(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(_methods, _params | _json), max_size=6))
-def test_every_request_is_answered_exactly_once_whatever_is_in_it(app: App, requests: list[tuple[str, object]]) -> None:
+def test_every_request_is_answered_exactly_once_whatever_is_in_it(
+    caller: Caller, requests: list[tuple[str, object]]
+) -> None:
     messages = [
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(requests, start=1)
     ]
     source = BytesIO(b"".join(json.dumps(each).encode() + b"\n" for each in [hello(), *messages]))
     target = BytesIO()
-    serve(app, stdin=source, stdout=target)
+    serve(caller, stdin=source, stdout=target)
     answers = [json.loads(line) for line in target.getvalue().splitlines()]
     assert sorted(each["id"] for each in answers) == list(range(len(messages) + 1))

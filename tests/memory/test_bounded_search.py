@@ -2,7 +2,7 @@
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.memory import context
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
@@ -11,34 +11,34 @@ from haversack.packs import candidates
 from haversack.tools.road.call import call
 
 
-def save(app: App, content: str, project: str = "p", **more: object) -> int:
-    return pipeline.save(app.memory, Draft(content, content, project=project, **more)).id  # type: ignore[arg-type]
+def save(caller: Caller, content: str, project: str = "p", **more: object) -> int:
+    return pipeline.save(caller.memory, Draft(content, content, project=project, **more)).id  # type: ignore[arg-type]
 
 
 def test_a_word_that_is_common_in_the_store_but_rare_in_the_project_finds_its_rows_there(
-    app: App, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "MOST_POSTINGS", 5)
     for number in range(20):
-        save(app, f"alpha {number}", "large")
-    wanted = {save(app, "alpha one", "small"), save(app, "alpha two", "small"), save(app, "beta", "small")}
-    found = search.search(app.memory, "alpha beta", search.filters(app.memory, project="small"))
+        save(caller, f"alpha {number}", "large")
+    wanted = {save(caller, "alpha one", "small"), save(caller, "alpha two", "small"), save(caller, "beta", "small")}
+    found = search.search(caller.memory, "alpha beta", search.filters(caller.memory, project="small"))
     assert {hit.observation.id for hit in found.hits} == wanted and found.total == 3
 
 
 def test_a_word_that_every_memory_holds_gives_the_newest_first_a_true_total_and_a_way_to_all(
-    app: App, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "MOST_POSTINGS", 3)
     monkeypatch.setattr(search, "MOST_FIRST", 4)
-    ids = [save(app, f"alpha number{number}") for number in range(12)]
-    found = search.search(app.memory, "alpha", search.filters(app.memory, project="p"), limit=3)
+    ids = [save(caller, f"alpha number{number}") for number in range(12)]
+    found = search.search(caller.memory, "alpha", search.filters(caller.memory, project="p"), limit=3)
     assert found.total == 12
     assert {hit.observation.id for hit in found.hits} <= set(ids[-4:])
-    reply = call(app, "mem_search", {"query": "alpha", "project": "p", "limit": 3})
+    reply = call(caller, "mem_search", {"query": "alpha", "project": "p", "limit": 3})
     assert "Showing 3 of 12" in reply.text
     key = reply.text.split('more("')[1].split('"')[0]
-    rest = call(app, "more", {"key": key}).text
+    rest = call(caller, "more", {"key": key}).text
     shown = {
         int(word[1:]) for text in (reply.text, rest) for word in text.split() if word[1:].isdigit() and word[0] == "#"
     }
@@ -46,31 +46,31 @@ def test_a_word_that_every_memory_holds_gives_the_newest_first_a_true_total_and_
 
 
 @pytest.mark.parametrize("status", ["archived", "superseded"])
-def test_totals_leave_out_what_is_not_current_and_count_it_when_asked_for(app: App, status: str) -> None:
-    save(app, "alpha now")
-    save(app, "alpha then", status=status)
-    current = search.filters(app.memory, project="p")
-    assert search.search(app.memory, "alpha", current).total == 1
-    then = search.filters(app.memory, project="p", status=status)
-    assert search.search(app.memory, "alpha", then).total == 1
-    everything = search.filters(app.memory, project="p", status="all")
-    assert search.search(app.memory, "alpha", everything).total == 2
+def test_totals_leave_out_what_is_not_current_and_count_it_when_asked_for(caller: Caller, status: str) -> None:
+    save(caller, "alpha now")
+    save(caller, "alpha then", status=status)
+    current = search.filters(caller.memory, project="p")
+    assert search.search(caller.memory, "alpha", current).total == 1
+    then = search.filters(caller.memory, project="p", status=status)
+    assert search.search(caller.memory, "alpha", then).total == 1
+    everything = search.filters(caller.memory, project="p", status="all")
+    assert search.search(caller.memory, "alpha", everything).total == 2
 
 
 @pytest.mark.parametrize("project", ["", "p"])
-def test_packs_and_contexts_never_walk_through_the_table(app: App, project: str) -> None:
-    save(app, "alpha")
+def test_packs_and_contexts_never_walk_through_the_table(caller: Caller, project: str) -> None:
+    save(caller, "alpha")
     asked: list[str] = []
 
     def note(_: object, statement: str, values: object) -> bool:
         asked.append(statement)
         return True
 
-    with app.database.read() as tx:
+    with caller.database.read() as tx:
         tx._connection.exec_trace = note
-    context.context(app.memory, project=project)
-    candidates.gather(app.memory, "", search.filters(app.memory, project=project))
-    with app.database.read() as tx:
+    context.context(caller.memory, project=project)
+    candidates.gather(caller.memory, "", search.filters(caller.memory, project=project))
+    with caller.database.read() as tx:
         tx._connection.exec_trace = None
         plans = [
             (each, str(tx.rows(f"EXPLAIN QUERY PLAN {each}", (None,) * each.count("?"))))

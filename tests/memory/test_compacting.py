@@ -2,7 +2,7 @@
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import InvalidArgument
 from haversack.memory import context
 from haversack.memory.context import place_filters
@@ -15,86 +15,86 @@ from tests.conftest import Clock
 
 
 @pytest.fixture
-def old_and_new(app: App, clock: Clock) -> dict[str, int]:
+def old_and_new(caller: Caller, clock: Clock) -> dict[str, int]:
     ids = {
-        "old": save(app.memory, Draft(title="old", content="word " * 50, project="p")).id,
-        "other": save(app.memory, Draft(title="other", content="c", project="q")).id,
-        "pinned": save(app.memory, Draft(title="pinned", content="c", project="p", pinned=True)).id,
-        "personal": save(app.memory, Draft(title="personal", content="c", project="p", scope="personal")).id,
+        "old": save(caller.memory, Draft(title="old", content="word " * 50, project="p")).id,
+        "other": save(caller.memory, Draft(title="other", content="c", project="q")).id,
+        "pinned": save(caller.memory, Draft(title="pinned", content="c", project="p", pinned=True)).id,
+        "personal": save(caller.memory, Draft(title="personal", content="c", project="p", scope="personal")).id,
     }
     clock.advance(days=100)
-    ids["new"] = save(app.memory, Draft(title="new", content="c", project="p")).id
+    ids["new"] = save(caller.memory, Draft(title="new", content="c", project="p")).id
     return ids
 
 
-def test_without_ids_the_candidates_are_listed_with_their_price(app: App, old_and_new: dict[str, int]) -> None:
-    reply = call(app, "mem_compact", {"older_than_days": 30, "project": "p"})
+def test_without_ids_the_candidates_are_listed_with_their_price(caller: Caller, old_and_new: dict[str, int]) -> None:
+    reply = call(caller, "mem_compact", {"older_than_days": 30, "project": "p"})
     assert (reply.shown, reply.total) == (2, 2)
     assert f"#{old_and_new['old']} " in reply.text and "~51 tokens" in reply.text
     assert f"#{old_and_new['pinned']} " not in reply.text
 
 
-def test_exactly_those_that_match_are_deleted_and_the_others_named(app: App, old_and_new: dict[str, int]) -> None:
+def test_exactly_those_that_match_are_deleted_and_the_others_named(caller: Caller, old_and_new: dict[str, int]) -> None:
     filters = place_filters(project="p", scope="project")
-    done = compaction.compact(app.memory, filters, 30, (*old_and_new.values(), 404, old_and_new["old"]), None)
+    done = compaction.compact(caller.memory, filters, 30, (*old_and_new.values(), 404, old_and_new["old"]), None)
     assert [each.id for each in done.deleted] == [old_and_new["old"]]
     assert set(done.refused) == {*old_and_new.values(), 404} - {old_and_new["old"]}
     assert done.summary is None
-    live = {each.id for each in context.recent(app.memory, Filters(), 50)}
+    live = {each.id for each in context.recent(caller.memory, Filters(), 50)}
     assert live == set(old_and_new.values()) - {old_and_new["old"]}
 
 
-def test_what_was_compacted_can_be_brought_back(app: App, old_and_new: dict[str, int]) -> None:
-    compaction.compact(app.memory, place_filters(), 30, (old_and_new["old"],), None)
-    edits.update(app.memory, old_and_new["old"], Changes(restore=True))
-    assert context.recall(app.memory, old_and_new["old"]).title == "old"
+def test_what_was_compacted_can_be_brought_back(caller: Caller, old_and_new: dict[str, int]) -> None:
+    compaction.compact(caller.memory, place_filters(), 30, (old_and_new["old"],), None)
+    edits.update(caller.memory, old_and_new["old"], Changes(restore=True))
+    assert context.recall(caller.memory, old_and_new["old"]).title == "old"
 
 
-def test_the_summary_is_saved_with_the_deletion(app: App, old_and_new: dict[str, int]) -> None:
+def test_the_summary_is_saved_with_the_deletion(caller: Caller, old_and_new: dict[str, int]) -> None:
     arguments = {
         "older_than_days": 30,
         "project": "p",
         "ids": [old_and_new["old"]],
         "summary_content": "what they said",
     }
-    text = call(app, "mem_compact", arguments).text
-    found = context.recent(app.memory, Filters(kind="compaction_summary"), 5)
+    text = call(caller, "mem_compact", arguments).text
+    found = context.recent(caller.memory, Filters(kind="compaction_summary"), 5)
     assert [(each.content, each.project) for each in found] == [("what they said", "p")]
     assert f"summary saved #{found[0].id}" in text
 
 
-def test_a_summary_that_cannot_be_saved_deletes_nothing(app: App, old_and_new: dict[str, int]) -> None:
+def test_a_summary_that_cannot_be_saved_deletes_nothing(caller: Caller, old_and_new: dict[str, int]) -> None:
     with pytest.raises(InvalidArgument):
-        compaction.compact(app.memory, place_filters(), 30, (old_and_new["old"],), Draft(title="s", content=" "))
-    assert context.recall(app.memory, old_and_new["old"]).deleted_at is None
+        compaction.compact(caller.memory, place_filters(), 30, (old_and_new["old"],), Draft(title="s", content=" "))
+    assert context.recall(caller.memory, old_and_new["old"]).deleted_at is None
 
 
-def test_nothing_to_delete_saves_no_summary(app: App, old_and_new: dict[str, int]) -> None:
-    done = compaction.compact(app.memory, place_filters(), 30, (old_and_new["new"],), Draft(title="s", content="c"))
+def test_nothing_to_delete_saves_no_summary(caller: Caller, old_and_new: dict[str, int]) -> None:
+    done = compaction.compact(caller.memory, place_filters(), 30, (old_and_new["new"],), Draft(title="s", content="c"))
     assert (done.deleted, done.summary) == ((), None)
 
 
-def test_being_seen_again_keeps_a_memory_young(app: App, clock: Clock, old_and_new: dict[str, int]) -> None:
-    edits.update(app.memory, old_and_new["old"], Changes(topic_key="k"))
-    save(app.memory, Draft(title="old", content="word " * 50, project="p", topic_key="k"))
-    found = compaction.candidates(app.memory, place_filters(project="p"), 30)
+def test_being_seen_again_keeps_a_memory_young(caller: Caller, clock: Clock, old_and_new: dict[str, int]) -> None:
+    edits.update(caller.memory, old_and_new["old"], Changes(topic_key="k"))
+    save(caller.memory, Draft(title="old", content="word " * 50, project="p", topic_key="k"))
+    found = compaction.candidates(caller.memory, place_filters(project="p"), 30)
     assert old_and_new["old"] not in {each.id for each in found.observations}
 
 
-def test_every_candidate_is_reachable_however_many_there_are(app: App, clock: Clock) -> None:
-    with app.database.write():
+def test_every_candidate_is_reachable_however_many_there_are(caller: Caller, clock: Clock) -> None:
+    with caller.database.write():
         for number in range(620):
-            save(app.memory, Draft(title=f"note {number}", content="c", project="p"))
+            save(caller.memory, Draft(title=f"note {number}", content="c", project="p"))
     clock.advance(days=2)
-    reply = call(app, "mem_compact", {"older_than_days": 1, "max_tokens": 20_000})
+    reply = call(caller, "mem_compact", {"older_than_days": 1, "max_tokens": 20_000})
     shown = list(reply.names)
     while reply.left:
-        reply = call(app, "more", {"key": reply.left.key, "max_tokens": 20_000})
+        reply = call(caller, "more", {"key": reply.left.key, "max_tokens": 20_000})
         shown += reply.names
     assert shown == [f"#{number}" for number in range(1, 621)]
 
 
 @pytest.mark.parametrize("days", [-1, "soon", 1.5])
-def test_a_wrong_age_is_an_error(app: App, days: object) -> None:
+def test_a_wrong_age_is_an_error(caller: Caller, days: object) -> None:
     with pytest.raises(InvalidArgument, match="older_than_days"):
-        call(app, "mem_compact", {"older_than_days": days})
+        call(caller, "mem_compact", {"older_than_days": days})

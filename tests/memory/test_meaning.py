@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.cli import main
 from haversack.config import MemorySettings
 from haversack.errors import ConfigError
@@ -43,112 +43,112 @@ def model(monkeypatch: pytest.MonkeyPatch) -> ThreeNotions:
     return made
 
 
-def save(app: App, title: str, content: str) -> int:
-    return pipeline.save(app.memory, Draft(title, content, project="p")).id
+def save(caller: Caller, title: str, content: str) -> int:
+    return pipeline.save(caller.memory, Draft(title, content, project="p")).id
 
 
-def found(app: App, text: str) -> list[int]:
-    chosen = search.filters(app.memory, project="p")
-    return [hit.observation.id for hit in search.search(app.memory, text, chosen).hits]
-
-
-@pytest.mark.usefixtures("model")
-def test_a_memory_is_found_by_its_meaning_when_it_shares_no_word_with_the_question(app: App) -> None:
-    hound = save(app, "Night", "The hound barks.")
-    save(app, "Friday", "Invoices are due.")
-    assert found(app, "which dog is loud") == []
-    assert similarity.reembed(app.memory).embedded == 2
-    assert found(app, "which dog is loud") == [hound]
-    assert f"#{hound} Night" in call(app, "mem_search", {"query": "which dog is loud", "project": "p"}).text
+def found(caller: Caller, text: str) -> list[int]:
+    chosen = search.filters(caller.memory, project="p")
+    return [hit.observation.id for hit in search.search(caller.memory, text, chosen).hits]
 
 
 @pytest.mark.usefixtures("model")
-def test_of_two_memories_with_the_same_words_the_nearer_in_meaning_comes_first(app: App) -> None:
-    near = save(app, "Report one", "The yearly report names the invoices.")
-    save(app, "Report two", "The yearly report names the gardens.")
-    similarity.reembed(app.memory)
-    assert found(app, "which report is about bills")[0] == near
+def test_a_memory_is_found_by_its_meaning_when_it_shares_no_word_with_the_question(caller: Caller) -> None:
+    hound = save(caller, "Night", "The hound barks.")
+    save(caller, "Friday", "Invoices are due.")
+    assert found(caller, "which dog is loud") == []
+    assert similarity.reembed(caller.memory).embedded == 2
+    assert found(caller, "which dog is loud") == [hound]
+    assert f"#{hound} Night" in call(caller, "mem_search", {"query": "which dog is loud", "project": "p"}).text
 
 
 @pytest.mark.usefixtures("model")
-def test_meaning_that_is_switched_off_changes_nothing(app: App) -> None:
-    save(app, "Night", "The hound barks.")
-    similarity.reembed(app.memory)
-    config = replace(app.config, memory=MemorySettings(semantic="off"))
-    deaf = App(config, directory=app.directory, now=app.now)
+def test_of_two_memories_with_the_same_words_the_nearer_in_meaning_comes_first(caller: Caller) -> None:
+    near = save(caller, "Report one", "The yearly report names the invoices.")
+    save(caller, "Report two", "The yearly report names the gardens.")
+    similarity.reembed(caller.memory)
+    assert found(caller, "which report is about bills")[0] == near
+
+
+@pytest.mark.usefixtures("model")
+def test_meaning_that_is_switched_off_changes_nothing(caller: Caller) -> None:
+    save(caller, "Night", "The hound barks.")
+    similarity.reembed(caller.memory)
+    config = replace(caller.config, memory=MemorySettings(semantic="off"))
+    deaf = open_caller(config, directory=caller.directory, now=caller.now)
     assert found(deaf, "which dog is loud") == []
     with pytest.raises(ConfigError, match="off"):
         similarity.reembed(deaf.memory)
-    deaf.close()
+    deaf.app.close()
 
 
-def test_a_store_without_vectors_never_asks_for_a_model(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_without_vectors_never_asks_for_a_model(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(*_: object) -> str:
         raise AssertionError("a model was asked for")
 
     monkeypatch.setattr(models, "installed_model", asked)
-    hound = save(app, "Night", "The hound barks.")
-    assert found(app, "hound") == [hound]
+    hound = save(caller, "Night", "The hound barks.")
+    assert found(caller, "hound") == [hound]
 
 
-def test_vectors_of_a_model_that_is_gone_are_left_alone(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    hound = save(app, "Night", "The hound barks.")
-    with app.database.write() as tx:
+def test_vectors_of_a_model_that_is_gone_are_left_alone(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    hound = save(caller, "Night", "The hound barks.")
+    with caller.database.write() as tx:
         vectors.put(tx, hound, "another-model", "x", b"\1\2\3")
     monkeypatch.setattr(models, "installed_model", lambda: "")
-    assert found(app, "hound") == [hound]
+    assert found(caller, "hound") == [hound]
 
 
 @pytest.mark.usefixtures("model")
-def test_a_changed_text_loses_its_vector_until_it_is_embedded_again(app: App) -> None:
-    changed = save(app, "Note", "The hound barks.")
-    similarity.reembed(app.memory)
-    assert similarity.reembed(app.memory).embedded == 0
-    edits.update(app.memory, changed, Changes(content="Invoices are due."))
-    assert found(app, "which dog is loud") == []
-    assert similarity.reembed(app.memory).embedded == 1
-    assert found(app, "what must be paid") == [changed]
+def test_a_changed_text_loses_its_vector_until_it_is_embedded_again(caller: Caller) -> None:
+    changed = save(caller, "Note", "The hound barks.")
+    similarity.reembed(caller.memory)
+    assert similarity.reembed(caller.memory).embedded == 0
+    edits.update(caller.memory, changed, Changes(content="Invoices are due."))
+    assert found(caller, "which dog is loud") == []
+    assert similarity.reembed(caller.memory).embedded == 1
+    assert found(caller, "what must be paid") == [changed]
 
 
-def test_an_interrupted_reembedding_goes_on_where_it_was(app: App, model: ThreeNotions) -> None:
+def test_an_interrupted_reembedding_goes_on_where_it_was(caller: Caller, model: ThreeNotions) -> None:
     for number in range(3 * similarity.BATCH):
-        save(app, f"Note {number}", f"The hound barks {number} times.")
+        save(caller, f"Note {number}", f"The hound barks {number} times.")
 
     def stop(_: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        similarity.reembed(app.memory, step=stop)
-    resumed = similarity.reembed(app.memory)
+        similarity.reembed(caller.memory, step=stop)
+    resumed = similarity.reembed(caller.memory)
     assert resumed.embedded == 2 * similarity.BATCH and resumed.lacking == 0
-    assert similarity.reembed(app.memory, anew=True).embedded == 3 * similarity.BATCH
-    with app.database.read() as tx:
+    assert similarity.reembed(caller.memory, anew=True).embedded == 3 * similarity.BATCH
+    with caller.database.read() as tx:
         assert vectors.models(tx) == [model.name]
 
 
 @pytest.mark.usefixtures("model")
-def test_a_server_embeds_what_it_saves_and_a_single_command_leaves_it(app: App, clock: Clock) -> None:
-    by_command = save(app, "Night", "The hound barks.")
-    server = App(app.config, directory=app.directory, now=clock, own_account=True)
+def test_a_server_embeds_what_it_saves_and_a_single_command_leaves_it(caller: Caller, clock: Clock) -> None:
+    by_command = save(caller, "Night", "The hound barks.")
+    server = open_caller(caller.config, directory=caller.directory, now=clock, own_account=True)
     by_server = save(server, "Friday", "Invoices are due.")
-    server.close()
-    with app.database.read() as tx:
+    server.app.close()
+    with caller.database.read() as tx:
         lacking = vectors.lacking(tx, ThreeNotions.name, 10)
     assert [each.id for each in lacking] == [by_command] != [by_server]
 
 
 @pytest.mark.usefixtures("model")
-def test_a_deleted_memory_takes_its_vector_along(app: App) -> None:
-    gone = save(app, "Night", "The hound barks.")
-    similarity.reembed(app.memory)
-    edits.delete(app.memory, gone, hard=True)
-    with app.database.read() as tx:
+def test_a_deleted_memory_takes_its_vector_along(caller: Caller) -> None:
+    gone = save(caller, "Night", "The hound barks.")
+    similarity.reembed(caller.memory)
+    edits.delete(caller.memory, gone, hard=True)
+    with caller.database.read() as tx:
         assert vectors.models(tx) == []
 
 
 @pytest.mark.usefixtures("model")
-def test_reembed_is_a_command_and_answers_in_json(app: App, capsys: pytest.CaptureFixture[str]) -> None:
-    save(app, "Night", "The hound barks.")
+def test_reembed_is_a_command_and_answers_in_json(caller: Caller, capsys: pytest.CaptureFixture[str]) -> None:
+    save(caller, "Night", "The hound barks.")
     assert main(["reembed", "--json"]) == 0
     assert capsys.readouterr().out == '{"model":"wordllama","embedded":1,"lacking":0}\n'
 
@@ -161,8 +161,8 @@ def test_reembed_without_a_model_says_what_to_install(
     assert "haversack[semantic]" in capsys.readouterr().err
 
 
-def test_a_wrong_setting_is_named(app: App) -> None:
-    memory = replace(app.memory, settings=MemorySettings(semantic="sometimes"))
+def test_a_wrong_setting_is_named(caller: Caller) -> None:
+    memory = replace(caller.memory, settings=MemorySettings(semantic="sometimes"))
     with pytest.raises(ConfigError, match="sometimes"):
         similarity.model_of(memory)
 

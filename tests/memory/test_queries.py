@@ -141,7 +141,7 @@ def test_a_note_is_found_by_what_people_type(notes: Notes, text: str, query: str
     ("text", "query"),
     [
         ("plain old C code", "C++"),
-        ("a .NET app", "C#"),
+        ("a .NET caller", "C#"),
         ("party 🎈", "🎉"),
         ("运行时数据", "时运"),
         ("the runtime", "running*"),

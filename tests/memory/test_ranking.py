@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import InvalidArgument
 from haversack.memory import context, relations
 from haversack.memory.save import edits
@@ -24,138 +24,140 @@ WEAKER = Draft(
 FILLER = "An unrelated remark about gardening, weather and the price of apples, number {}."
 
 
-def fill(app: App, count: int = 40) -> None:
+def fill(caller: Caller, count: int = 40) -> None:
     for number in range(count):
-        save(app.memory, Draft(title=f"Remark {number}", content=FILLER.format(app.now()), project="p"))
+        save(caller.memory, Draft(title=f"Remark {number}", content=FILLER.format(caller.now()), project="p"))
 
 
-def order(app: App, query: str, **filters: Any) -> list[int]:
-    found = search.search(app.memory, query, search.filters(app.memory, **filters), limit=100)
+def order(caller: Caller, query: str, **filters: Any) -> list[int]:
+    found = search.search(caller.memory, query, search.filters(caller.memory, **filters), limit=100)
     return [hit.observation.id for hit in found.hits]
 
 
-def test_a_clearly_better_match_wins_over_everything_else_together(app: App, clock: Clock) -> None:
-    fill(app)
-    better = save(app.memory, replace(BETTER, importance=0.0)).id
-    edits.update(app.memory, better, Changes(verification="disputed"))
+def test_a_clearly_better_match_wins_over_everything_else_together(caller: Caller, clock: Clock) -> None:
+    fill(caller)
+    better = save(caller.memory, replace(BETTER, importance=0.0)).id
+    edits.update(caller.memory, better, Changes(verification="disputed"))
     clock.advance(days=700)
-    weaker = save(app.memory, replace(WEAKER, importance=1.0)).id
-    edits.update(app.memory, weaker, Changes(verification="verified"))
+    weaker = save(caller.memory, replace(WEAKER, importance=1.0)).id
+    edits.update(caller.memory, weaker, Changes(verification="verified"))
     for _ in range(12):
-        context.recall(app.memory, weaker)
+        context.recall(caller.memory, weaker)
     for other in range(1, 7):
-        relations.relate(app.memory, weaker, other, "relates_to")
-    assert order(app, "signing key rotation")[0] == better
+        relations.relate(caller.memory, weaker, other, "relates_to")
+    assert order(caller, "signing key rotation")[0] == better
 
 
 @pytest.mark.parametrize("nudge", ["recency", "importance", "verification", "access", "links"])
-def test_between_equals_each_nudge_decides(app: App, clock: Clock, nudge: str) -> None:
+def test_between_equals_each_nudge_decides(caller: Caller, clock: Clock, nudge: str) -> None:
     ids = []
     for letter in ("A", "B"):
-        fill(app, 20)
-        ids.append(save(app.memory, replace(BETTER, title=f"Rotating signing keys {letter}")).id)
-    fill(app, 20)
+        fill(caller, 20)
+        ids.append(save(caller.memory, replace(BETTER, title=f"Rotating signing keys {letter}")).id)
+    fill(caller, 20)
     preferred, other = ids
     if nudge == "recency":
         clock.advance(days=200)
-        preferred = save(app.memory, replace(BETTER, title="Rotating signing keys C")).id
+        preferred = save(caller.memory, replace(BETTER, title="Rotating signing keys C")).id
     elif nudge == "importance":
-        edits.update(app.memory, preferred, Changes(importance=1.0))
-        edits.update(app.memory, other, Changes(importance=0.0))
+        edits.update(caller.memory, preferred, Changes(importance=1.0))
+        edits.update(caller.memory, other, Changes(importance=0.0))
     elif nudge == "verification":
-        edits.update(app.memory, preferred, Changes(verification="verified"))
-        edits.update(app.memory, other, Changes(verification="outdated"))
+        edits.update(caller.memory, preferred, Changes(verification="verified"))
+        edits.update(caller.memory, other, Changes(verification="outdated"))
     elif nudge == "access":
         for _ in range(10):
-            context.recall(app.memory, preferred)
+            context.recall(caller.memory, preferred)
     else:
         for each in range(1, 6):
-            relations.relate(app.memory, preferred, each, "relates_to")
-    assert order(app, "signing keys")[0] == preferred
+            relations.relate(caller.memory, preferred, each, "relates_to")
+    assert order(caller, "signing keys")[0] == preferred
 
 
-def test_the_parts_of_a_score_are_shown_on_request(app: App) -> None:
-    save(app.memory, BETTER)
-    text = call(app, "mem_search", {"query": "signing", "explain": True}).text
+def test_the_parts_of_a_score_are_shown_on_request(caller: Caller) -> None:
+    save(caller.memory, BETTER)
+    text = call(caller, "mem_search", {"query": "signing", "explain": True}).text
     assert "score" in text
     assert all(part in text for part in ("relevance", "recency", "importance", "verification", "access", "links"))
-    assert "score" not in call(app, "mem_search", {"query": "signing"}).text
+    assert "score" not in call(caller, "mem_search", {"query": "signing"}).text
 
 
 @pytest.mark.parametrize("status", ["archived", "superseded"])
-def test_what_is_not_current_is_out_unless_asked_for(app: App, status: str) -> None:
-    found = save(app.memory, BETTER).id
-    edits.update(app.memory, found, Changes(status=status))
-    assert order(app, "signing") == []
-    assert order(app, "signing", status=status) == [found]
-    assert order(app, "signing", status="all") == [found]
-    assert str(found) not in call(app, "context_pack", {"project": "p"}).text
+def test_what_is_not_current_is_out_unless_asked_for(caller: Caller, status: str) -> None:
+    found = save(caller.memory, BETTER).id
+    edits.update(caller.memory, found, Changes(status=status))
+    assert order(caller, "signing") == []
+    assert order(caller, "signing", status=status) == [found]
+    assert order(caller, "signing", status="all") == [found]
+    assert str(found) not in call(caller, "context_pack", {"project": "p"}).text
 
 
-def test_filters_apply_inside_the_query_before_ranking(app: App) -> None:
+def test_filters_apply_inside_the_query_before_ranking(caller: Caller) -> None:
     """Two hundred better matches elsewhere do not keep the one that passes the filter from being found."""
-    with app.database.write():
+    with caller.database.write():
         for number in range(300):
             save(
-                app.memory,
+                caller.memory,
                 replace(BETTER, title=f"Signing keys {number}", content=f"signing key {number}", kind="fact"),
             )
-    wanted = save(app.memory, Draft(title="Aside", content="some key", kind="decision", project="q", tags=("Rare",))).id
+    wanted = save(
+        caller.memory, Draft(title="Aside", content="some key", kind="decision", project="q", tags=("Rare",))
+    ).id
     narrowing: tuple[dict[str, Any], ...] = ({"kind": "decision"}, {"project": "Q"})
     for filters in narrowing:
-        found = search.search(app.memory, "signing key", search.filters(app.memory, **filters), limit=5)
+        found = search.search(caller.memory, "signing key", search.filters(caller.memory, **filters), limit=5)
         assert ([hit.observation.id for hit in found.hits], found.total) == ([wanted], 1)
-    found = search.search(app.memory, "signing key", search.filters(app.memory, tags=("rare",)), limit=5)
+    found = search.search(caller.memory, "signing key", search.filters(caller.memory, tags=("rare",)), limit=5)
     assert [hit.observation.id for hit in found.hits] == [wanted]
 
 
-def test_since_and_until_bound_the_time(app: App, clock: Clock) -> None:
-    old = save(app.memory, BETTER).id
+def test_since_and_until_bound_the_time(caller: Caller, clock: Clock) -> None:
+    old = save(caller.memory, BETTER).id
     clock.advance(days=30)
-    new = save(app.memory, replace(BETTER, title="Signing keys again")).id
-    assert order(app, "signing", since="7d") == [new]
-    assert order(app, "signing", until="2026-02-10") == [old]
-    assert order(app, "signing", since="2026-02-02", until="2026-02-02") == [old]
+    new = save(caller.memory, replace(BETTER, title="Signing keys again")).id
+    assert order(caller, "signing", since="7d") == [new]
+    assert order(caller, "signing", until="2026-02-10") == [old]
+    assert order(caller, "signing", since="2026-02-02", until="2026-02-02") == [old]
     with pytest.raises(InvalidArgument, match="since"):
-        order(app, "signing", since="the other day")
+        order(caller, "signing", since="the other day")
 
 
-def test_every_tag_asked_for_must_be_there(app: App) -> None:
-    both = save(app.memory, replace(BETTER, tags=("A", "b"))).id
-    save(app.memory, replace(BETTER, title="one tag", tags=("a",)))
-    found = search.search(app.memory, "signing", search.filters(app.memory, tags=("a", "B")))
+def test_every_tag_asked_for_must_be_there(caller: Caller) -> None:
+    both = save(caller.memory, replace(BETTER, tags=("A", "b"))).id
+    save(caller.memory, replace(BETTER, title="one tag", tags=("a",)))
+    found = search.search(caller.memory, "signing", search.filters(caller.memory, tags=("a", "B")))
     assert [hit.observation.id for hit in found.hits] == [both]
 
 
-def test_when_nothing_is_found_here_other_projects_are_named(app: App) -> None:
-    save(app.memory, replace(BETTER, project="Thesis"))
-    save(app.memory, replace(BETTER, title="x", project="thesis"))
-    save(app.memory, replace(BETTER, project="garden"))
-    text = call(app, "mem_search", {"query": "signing", "project": "blog"}).text
+def test_when_nothing_is_found_here_other_projects_are_named(caller: Caller) -> None:
+    save(caller.memory, replace(BETTER, project="Thesis"))
+    save(caller.memory, replace(BETTER, title="x", project="thesis"))
+    save(caller.memory, replace(BETTER, project="garden"))
+    text = call(caller, "mem_search", {"query": "signing", "project": "blog"}).text
     assert "Thesis (2)" in text and "garden (1)" in text
-    assert "Thesis" not in call(app, "mem_search", {"query": "zebra", "project": "blog"}).text
+    assert "Thesis" not in call(caller, "mem_search", {"query": "zebra", "project": "blog"}).text
 
 
-def test_a_project_is_found_whatever_its_case(app: App) -> None:
-    found = save(app.memory, replace(BETTER, project="MyThesis")).id
-    assert order(app, "signing", project="mythesis") == [found]
+def test_a_project_is_found_whatever_its_case(caller: Caller) -> None:
+    found = save(caller.memory, replace(BETTER, project="MyThesis")).id
+    assert order(caller, "signing", project="mythesis") == [found]
 
 
-def test_a_query_without_a_word_is_a_clear_error(app: App) -> None:
+def test_a_query_without_a_word_is_a_clear_error(caller: Caller) -> None:
     for query in ("", "   ", "()", '""'):
         with pytest.raises(InvalidArgument, match="query"):
-            call(app, "mem_search", {"query": query})
+            call(caller, "mem_search", {"query": query})
 
 
 @pytest.mark.parametrize("limit", [0, -1, 201, 10**9])
-def test_a_limit_out_of_range_is_an_error_not_a_clamp(app: App, limit: int) -> None:
+def test_a_limit_out_of_range_is_an_error_not_a_clamp(caller: Caller, limit: int) -> None:
     with pytest.raises(InvalidArgument, match="limit"):
-        call(app, "mem_search", {"query": "x", "limit": limit})
+        call(caller, "mem_search", {"query": "x", "limit": limit})
 
 
-def test_match_all_asks_for_every_word(app: App) -> None:
-    both = save(app.memory, Draft(title="t", content="apples and pears", project="p")).id
-    save(app.memory, Draft(title="u", content="apples alone", project="p"))
-    assert search.search(app.memory, "apples pears", search.filters(app.memory), mode="all").total == 1
-    assert order(app, "apples pears")[0] == both
-    assert len(order(app, "apples pears")) == 2
+def test_match_all_asks_for_every_word(caller: Caller) -> None:
+    both = save(caller.memory, Draft(title="t", content="apples and pears", project="p")).id
+    save(caller.memory, Draft(title="u", content="apples alone", project="p"))
+    assert search.search(caller.memory, "apples pears", search.filters(caller.memory), mode="all").total == 1
+    assert order(caller, "apples pears")[0] == both
+    assert len(order(caller, "apples pears")) == 2

@@ -79,7 +79,7 @@ NAMED = [
     ("password", '{\\"password\\": \\"⟦hunter2⟧\\"}'),
     ("password", "docker run -e MYSQL_ROOT_PASSWORD=⟦hunter22⟧ mysql"),
     ("password", "mysql --password=⟦hunter2⟧ -u root"),
-    ("password", "host=db user=app password=⟦hunter2⟧ dbname=x"),
+    ("password", "host=db user=caller password=⟦hunter2⟧ dbname=x"),
     ("password", "Server=db;User Id=sa;Password=⟦Pa55word!⟧;"),
     ("password", "log in as admin, password: ⟦hunter2⟧, then go"),
     ("password", "**Password:** ⟦hunter2⟧"),

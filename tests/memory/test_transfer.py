@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.errors import InvalidArgument
 from haversack.memory import context, sessions, statistics, transfer
@@ -25,9 +25,9 @@ HALF = "half " + chr(0xD83D)
 
 
 @pytest.fixture
-def full(app: App, clock: Clock) -> App:
+def full(caller: Caller, clock: Clock) -> Caller:
     """A store with one of everything."""
-    memory = app.memory
+    memory = caller.memory
     session = sessions.start(memory, identifier="s1", project="p", namespace="")
     sessions.end(memory, session.id, "what was done")
     for number in range(8):
@@ -47,18 +47,18 @@ def full(app: App, clock: Clock) -> App:
     relating.relate(memory, 1, 2, "supersedes", note="after the audit", strength=0.4)
     relating.relate(memory, 3, 4, "fixes", bidirectional=True)
     sessions.save_prompt(memory, "do it\nplease", project="p")
-    return app
+    return caller
 
 
 @pytest.fixture
-def fresh(tmp_path: Path, clock: Clock) -> Iterator[App]:
-    made = App(Config(home=str(tmp_path / "fresh")), directory=str(tmp_path), now=clock)
+def fresh(tmp_path: Path, clock: Clock) -> Iterator[Caller]:
+    made = open_caller(Config(home=str(tmp_path / "fresh")), directory=str(tmp_path), now=clock)
     yield made
-    made.close()
+    made.app.close()
 
 
-def everything(app: App) -> dict[str, object]:
-    with app.database.read() as tx:
+def everything(caller: Caller) -> dict[str, object]:
+    with caller.database.read() as tx:
         rows = list(observations.everything(tx))
         order = [each.uid for each in sorted(rows, key=lambda row: row.position)]
         uids = {each.id: each.uid for each in rows}
@@ -75,7 +75,7 @@ def everything(app: App) -> dict[str, object]:
         }
 
 
-def test_a_round_trip_loses_nothing(full: App, fresh: App) -> None:
+def test_a_round_trip_loses_nothing(full: Caller, fresh: Caller) -> None:
     lines = list(transfer.export(full.memory))
     done = transfer.import_(fresh.memory, lines)
     assert everything(fresh) == everything(full)
@@ -84,20 +84,20 @@ def test_a_round_trip_loses_nothing(full: App, fresh: App) -> None:
         assert words.check(tx) == ""
 
 
-def test_what_was_imported_is_found_counted_and_grouped_as_before(full: App, fresh: App) -> None:
+def test_what_was_imported_is_found_counted_and_grouped_as_before(full: Caller, fresh: Caller) -> None:
     transfer.import_(fresh.memory, transfer.export(full.memory))
-    for app in (full, fresh):
-        found = finding.search(app.memory, "text titel", finding.filters(app.memory), limit=50)
+    for caller in (full, fresh):
+        found = finding.search(caller.memory, "text titel", finding.filters(caller.memory), limit=50)
         assert found.total == 5
-    one, other = (asdict(statistics.statistics(app.memory)) for app in (full, fresh))
+    one, other = (asdict(statistics.statistics(caller.memory)) for caller in (full, fresh))
     one.pop("size_on_disk")
     other.pop("size_on_disk")
     assert one == other
-    recents = [[each.id for each in context.recent(app.memory, Filters(), 50)] for app in (full, fresh)]
+    recents = [[each.id for each in context.recent(caller.memory, Filters(), 50)] for caller in (full, fresh)]
     assert recents[0] == recents[1]
 
 
-def test_importing_twice_adds_nothing(full: App, fresh: App) -> None:
+def test_importing_twice_adds_nothing(full: Caller, fresh: Caller) -> None:
     lines = list(transfer.export(full.memory))
     transfer.import_(fresh.memory, lines)
     before = everything(fresh)
@@ -106,14 +106,14 @@ def test_importing_twice_adds_nothing(full: App, fresh: App) -> None:
     assert everything(fresh) == before
 
 
-def test_an_export_can_be_imported_where_it_came_from(full: App) -> None:
+def test_an_export_can_be_imported_where_it_came_from(full: Caller) -> None:
     before = everything(full)
     done = transfer.import_(full.memory, list(transfer.export(full.memory)))
     assert (done.added, done.updated) == (0, 0)
     assert everything(full) == before
 
 
-def test_a_newer_text_replaces_the_older_which_is_kept(full: App, fresh: App, clock: Clock) -> None:
+def test_a_newer_text_replaces_the_older_which_is_kept(full: Caller, fresh: Caller, clock: Clock) -> None:
     transfer.import_(fresh.memory, transfer.export(full.memory))
     clock.advance(days=1)
     edits.update(full.memory, 3, Changes(content="the latest", title="Who asked?"))
@@ -125,7 +125,7 @@ def test_a_newer_text_replaces_the_older_which_is_kept(full: App, fresh: App, cl
     assert finding.search(fresh.memory, "latest", finding.filters(fresh.memory)).total == 1
 
 
-def test_an_older_text_does_not_replace_a_newer(full: App, fresh: App, clock: Clock) -> None:
+def test_an_older_text_does_not_replace_a_newer(full: Caller, fresh: Caller, clock: Clock) -> None:
     lines = list(transfer.export(full.memory))
     transfer.import_(fresh.memory, lines)
     clock.advance(days=1)
@@ -134,7 +134,7 @@ def test_an_older_text_does_not_replace_a_newer(full: App, fresh: App, clock: Cl
     assert context.recall(fresh.memory, 3).content == "changed here"
 
 
-def test_into_a_store_in_use_ids_are_new_and_relations_still_meet(full: App, fresh: App) -> None:
+def test_into_a_store_in_use_ids_are_new_and_relations_still_meet(full: Caller, fresh: Caller) -> None:
     pipeline.save(fresh.memory, Draft(title="mine", content="mine", project="p"))
     transfer.import_(fresh.memory, transfer.export(full.memory))
     with fresh.database.read() as tx:
@@ -146,7 +146,7 @@ def test_into_a_store_in_use_ids_are_new_and_relations_still_meet(full: App, fre
     assert ends == {("Titel 0 new", "Titel 1 汉字")}
 
 
-def test_a_rival_of_a_live_topic_keeps_its_text_under_no_topic(full: App, fresh: App) -> None:
+def test_a_rival_of_a_live_topic_keeps_its_text_under_no_topic(full: Caller, fresh: Caller) -> None:
     pipeline.save(fresh.memory, Draft(title="mine", content="mine", project="p", topic_key="topic/0"))
     transfer.import_(fresh.memory, transfer.export(full.memory))
     with fresh.database.read() as tx:
@@ -154,7 +154,7 @@ def test_a_rival_of_a_live_topic_keeps_its_text_under_no_topic(full: App, fresh:
     assert (topics["mine"], topics["Titel 0 new"]) == ("topic/0", "")
 
 
-def an_observation(full: App) -> dict[str, object]:
+def an_observation(full: Caller) -> dict[str, object]:
     found: dict[str, object] = next(
         row for row in map(json.loads, transfer.export(full.memory)) if row["type"] == "observation"
     )
@@ -175,7 +175,7 @@ def an_observation(full: App) -> dict[str, object]:
         '{"type": "session", "id": "x"}',
     ],
 )
-def test_a_wrong_line_is_named_and_nothing_is_imported(full: App, fresh: App, wrong: str) -> None:
+def test_a_wrong_line_is_named_and_nothing_is_imported(full: Caller, fresh: Caller, wrong: str) -> None:
     lines = list(transfer.export(full.memory))
     with pytest.raises(InvalidArgument, match="line 4 ") as caught:
         transfer.import_(fresh.memory, [*lines[:3], wrong, *lines[3:]])
@@ -194,7 +194,7 @@ def test_a_wrong_line_is_named_and_nothing_is_imported(full: App, fresh: App, wr
     ids=ascii,
 )  # fmt: skip
 def test_a_record_with_a_wrong_value_is_named_and_nothing_is_imported(
-    full: App, fresh: App, field: str, value: object
+    full: Caller, fresh: Caller, field: str, value: object
 ) -> None:
     lines = list(transfer.export(full.memory))
     wrong = json.dumps(an_observation(full) | {field: value, "uid": "fresh" if field != "uid" else value})
@@ -204,19 +204,19 @@ def test_a_record_with_a_wrong_value_is_named_and_nothing_is_imported(
 
 
 @pytest.mark.parametrize("kind", ["revision", "prompt", "relation"])
-def test_a_record_that_hangs_in_the_air_is_named(full: App, fresh: App, kind: str) -> None:
+def test_a_record_that_hangs_in_the_air_is_named(full: Caller, fresh: Caller, kind: str) -> None:
     lonely = next(line for line in transfer.export(full.memory) if json.loads(line)["type"] == kind)
     with pytest.raises(InvalidArgument, match="line 1 "):
         transfer.import_(fresh.memory, [lonely])
 
 
-def test_blank_lines_do_not_matter(full: App, fresh: App) -> None:
+def test_blank_lines_do_not_matter(full: Caller, fresh: Caller) -> None:
     lines = [line for each in transfer.export(full.memory) for line in (each, "", "  \n")]
     transfer.import_(fresh.memory, lines)
     assert everything(fresh) == everything(full)
 
 
-def test_every_line_is_one_json_document_without_line_breaks(full: App) -> None:
+def test_every_line_is_one_json_document_without_line_breaks(full: Caller) -> None:
     for line in transfer.export(full.memory):
         assert "\n" not in line
         assert json.loads(line)["type"]

@@ -5,22 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import StoreDamaged, StoreError, StoreTooNew
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search.index_words import rebuild_index
 from haversack.store.sqlite import health, schema, words
 
 
-def a_store(app: App) -> str:
+def a_store(caller: Caller) -> str:
     for number in range(3):
-        save(app.memory, Draft(title=f"note {number}", content="text"))
-    return app.database.path
+        save(caller.memory, Draft(title=f"note {number}", content="text"))
+    return caller.database.path
 
 
-def test_a_sound_store_is_found_sound_and_left_as_it_is(app: App) -> None:
-    path = a_store(app)
-    app.close()
+def test_a_sound_store_is_found_sound_and_left_as_it_is(caller: Caller) -> None:
+    path = a_store(caller)
+    caller.app.close()
     before = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     found = health.examine(path)
     assert (found.version, found.integrity, found.foreign_keys, found.index) == (schema.VERSION, "ok", 0, "")
@@ -28,25 +28,25 @@ def test_a_sound_store_is_found_sound_and_left_as_it_is(app: App) -> None:
     assert hashlib.sha256(Path(path).read_bytes()).hexdigest() == before
 
 
-def test_an_index_that_lacks_an_observation_is_found_and_can_be_rebuilt(app: App) -> None:
-    path = a_store(app)
-    with app.database.write() as tx:
+def test_an_index_that_lacks_an_observation_is_found_and_can_be_rebuilt(caller: Caller) -> None:
+    path = a_store(caller)
+    with caller.database.write() as tx:
         words.remove(tx, 2)
     assert "lacks 1" in health.examine(path).index
-    assert rebuild_index(app.memory) == 3
+    assert rebuild_index(caller.memory) == 3
     assert health.examine(path).index == ""
 
 
-def test_an_index_that_holds_what_is_gone_is_found(app: App) -> None:
-    path = a_store(app)
-    with app.database.write() as tx:
+def test_an_index_that_holds_what_is_gone_is_found(caller: Caller) -> None:
+    path = a_store(caller)
+    with caller.database.write() as tx:
         tx.run("UPDATE observations SET deleted_at = 1 WHERE id = 2")
     assert "holds 1" in health.examine(path).index
 
 
-def test_references_to_nothing_are_counted(app: App) -> None:
-    path = a_store(app)
-    app.close()
+def test_references_to_nothing_are_counted(caller: Caller) -> None:
+    path = a_store(caller)
+    caller.app.close()
     import apsw
 
     raw = apsw.Connection(path)
@@ -57,9 +57,9 @@ def test_references_to_nothing_are_counted(app: App) -> None:
     assert not found.is_sound
 
 
-def test_a_damaged_page_is_found(app: App) -> None:
-    path = a_store(app)
-    app.close()
+def test_a_damaged_page_is_found(caller: Caller) -> None:
+    path = a_store(caller)
+    caller.app.close()
     content = bytearray(Path(path).read_bytes())
     content[4096 * 5 : 4096 * 9] = b"\xff" * (4096 * 4)
     Path(path).write_bytes(content)
@@ -69,9 +69,9 @@ def test_a_damaged_page_is_found(app: App) -> None:
         assert "damaged" in error.message
 
 
-def test_a_newer_store_is_refused(app: App) -> None:
-    path = a_store(app)
-    with app.database.write() as tx:
+def test_a_newer_store_is_refused(caller: Caller) -> None:
+    path = a_store(caller)
+    with caller.database.write() as tx:
         tx.run(f"PRAGMA user_version = {schema.VERSION + 3}")
     with pytest.raises(StoreTooNew):
         health.examine(path)

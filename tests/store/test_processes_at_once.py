@@ -12,24 +12,24 @@ from haversack.store.sqlite.engine import Database
 
 WRITER = """
 import sys
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.tools.road.call import call
 number, count = int(sys.argv[1]), int(sys.argv[2])
-app = App(directory=".")
+caller = open_caller(directory=".")
 print("ready", flush=True)
 sys.stdin.readline()
 for each in range(count):
-    print(call(app, "mem_save", {"title": f"note {number}-{each}", "content": f"from {number}, {each}", "project": "p"}).text)
-    call(app, "mem_save", {"title": "state", "content": f"state {number}-{each}", "project": "p", "topic_key": "state/now"})
+    print(call(caller, "mem_save", {"title": f"note {number}-{each}", "content": f"from {number}, {each}", "project": "p"}).text)
+    call(caller, "mem_save", {"title": "state", "content": f"state {number}-{each}", "project": "p", "topic_key": "state/now"})
 """
 
 STARTER = """
 import sys
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.tools.road.call import call
 print("ready", flush=True)
 sys.stdin.readline()
-print(call(App(directory="."), "mem_save", {"title": f"first of {sys.argv[1]}", "content": "hello", "project": "p"}).text)
+print(call(open_caller(directory="."), "mem_save", {"title": f"first of {sys.argv[1]}", "content": "hello", "project": "p"}).text)
 """
 
 

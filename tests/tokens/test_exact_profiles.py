@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.bench_tokens import contents
-from haversack.app import App
+from haversack.app import open_caller
 from haversack.cli import token_counts
 from haversack.config import Config
 from haversack.errors import DamagedFile
@@ -229,12 +229,12 @@ def test_a_damaged_table_is_an_error_that_names_the_file(
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A store with texts of every class, one of them too large for any budget here."""
     home = str(tmp_path_factory.mktemp("exact") / "home")
-    app = App(Config(home=home), directory=home, now=Clock())
+    caller = open_caller(Config(home=home), directory=home, now=Clock())
     for kind, text in contents(1_500).items():
-        pipeline.save(app.memory, Draft(title=f"token sample: {kind}", content=text, project="samples"))
-        pipeline.save(app.memory, Draft(title=f"token line: {kind}", content=text[:200], project="samples"))
-    pipeline.save(app.memory, Draft(title="one long line of token", content="token字 " * 12_000, project="samples"))
-    app.close()
+        pipeline.save(caller.memory, Draft(title=f"token sample: {kind}", content=text, project="samples"))
+        pipeline.save(caller.memory, Draft(title=f"token line: {kind}", content=text[:200], project="samples"))
+    pipeline.save(caller.memory, Draft(title="one long line of token", content="token字 " * 12_000, project="samples"))
+    caller.app.close()
     yield home
 
 
@@ -244,8 +244,8 @@ def test_replies_fit_whatever_counts_them(name: str, estimated: bool, home: str)
     profile = estimated_profile(name) if estimated else exact_profile(name)
     if profile is None:
         pytest.skip("haversack[exact] is not installed")
-    app = App(Config(home=home), directory=home, now=Clock())
-    app.profile = profile
+    caller = open_caller(Config(home=home), directory=home, now=Clock())
+    caller.profile = profile
     calls: list[tuple[str, dict[str, object]]] = [
         ("mem_search", {"query": "token line", "detail_level": "full", "limit": 20}),
         ("mem_search", {"query": "token", "detail_level": "auto"}),
@@ -255,9 +255,9 @@ def test_replies_fit_whatever_counts_them(name: str, estimated: bool, home: str)
     for tool, arguments in calls:
         for budget in (64, 257, 1_500):
             for layout in ("text", "json"):
-                reply = call(app, tool, {**arguments, "max_tokens": budget, "format": layout})
+                reply = call(caller, tool, {**arguments, "max_tokens": budget, "format": layout})
                 assert profile.count(reply.text) == reply.tokens <= budget, (tool, budget, layout)
-    app.close()
+    caller.app.close()
 
 
 @every_model

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller
 from tests.tools.planning import Planner
 
 
 @pytest.fixture
-def planner(app: App) -> Planner:
+def planner(caller: Caller) -> Planner:
     # The walk upwards ends at a repository's top, so no test can meet a plan outside its own folder.
-    os.mkdir(os.path.join(app.directory, ".git"))
-    return Planner(app)
+    os.mkdir(os.path.join(caller.directory, ".git"))
+    return Planner(caller)

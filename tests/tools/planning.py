@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.sdd.flows.clarity import NAMES
 from haversack.tools.road.call import call
 from haversack.tools.road.fit import Reply
@@ -54,16 +54,16 @@ STAGES: dict[str, dict[str, object]] = {
 class Planner:
     """Calls the tools of a program that works in a folder of its own."""
 
-    def __init__(self, app: App) -> None:
-        self.app = app
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
 
     @property
     def folder(self) -> Path:
-        return Path(self.app.directory)
+        return Path(self.caller.directory)
 
     def reply(self, tool: str, **arguments: object) -> Reply:
         """A tool's reply; a stage tool takes its usual contents where none are given."""
-        return call(self.app, tool, STAGES.get(tool, {}) | arguments)
+        return call(self.caller, tool, STAGES.get(tool, {}) | arguments)
 
     def text(self, tool: str, **arguments: object) -> str:
         return self.reply(tool, **arguments).text
@@ -91,7 +91,7 @@ class Planner:
 
     def memories(self) -> dict[str, dict[str, Any]]:
         """What is remembered of plans, by topic."""
-        with self.app.database.read() as tx:
+        with self.caller.database.read() as tx:
             rows = tx.rows("SELECT id, topic_key FROM observations WHERE topic_key <> '' ORDER BY id")
         return {topic: self.facts("mem_get_observation", id=identifier) for identifier, topic in rows}
 

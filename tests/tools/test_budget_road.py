@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import BudgetSettings, Config, ServerSettings, TokenSettings, load
 from haversack.errors import Conflict, ExpiredKey, InvalidArgument, NotFound, UnknownTool
 from haversack.store.records import Entry
@@ -27,30 +27,30 @@ ALERT = "[Budget Alert: ~15k tokens remaining. Consider summarizing or completin
 
 
 @pytest.fixture
-def debited(app: App, tmp_path: Path, clock: Clock) -> App:
+def debited(caller: Caller, tmp_path: Path, clock: Clock) -> Caller:
     """A program with an account of its own, on a store with sixty memories."""
     for number in range(60):
         content = f"Service number {number} listens on port {5000 + number} behind the gateway.\n" * (1 + number % 4)
-        call(app, "mem_save", {"title": f"Port of service {number}", "content": content, "project": "thesis"})
-    return App(app.config, directory=str(tmp_path), now=clock, own_account=True)
+        call(caller, "mem_save", {"title": f"Port of service {number}", "content": content, "project": "thesis"})
+    return open_caller(caller.config, directory=str(tmp_path), now=clock, own_account=True)
 
 
-def newest(app: App) -> Entry:
-    return app.log.entries(app.account, 1)[0]
+def newest(caller: Caller) -> Entry:
+    return caller.log.entries(caller.account, 1)[0]
 
 
-def spend_down_to(app: App, remaining: int) -> None:
-    app.ledger.declare_user(app.account, app.ledger.standing(app.account).remaining - remaining)
+def spend_down_to(caller: Caller, remaining: int) -> None:
+    caller.ledger.declare_user(caller.account, caller.ledger.standing(caller.account).remaining - remaining)
 
 
-def pages(app: App, key: str, **arguments: object) -> list[Reply]:
-    found = [call(app, "more", {"key": key, **arguments})]
+def pages(caller: Caller, key: str, **arguments: object) -> list[Reply]:
+    found = [call(caller, "more", {"key": key, **arguments})]
     while (left := found[-1].left) is not None:
-        found.append(call(app, "more", {"key": left.key, **arguments}))
+        found.append(call(caller, "more", {"key": left.key, **arguments}))
     return found
 
 
-def test_every_reply_is_debited_and_logged_with_its_own_tools_line(debited: App) -> None:
+def test_every_reply_is_debited_and_logged_with_its_own_tools_line(debited: Caller) -> None:
     reply = call(debited, "mem_search", {"query": "gateway port", "limit": 5})
     assert reply.left is not None
     held = debited.ledger.standing(debited.account).account
@@ -65,11 +65,11 @@ def test_every_reply_is_debited_and_logged_with_its_own_tools_line(debited: App)
     assert held.history == debited.profile.count(line(entry))
 
 
-def test_a_logged_reply_is_read_back_byte_for_byte_after_a_restart(debited: App, clock: Clock) -> None:
+def test_a_logged_reply_is_read_back_byte_for_byte_after_a_restart(debited: Caller, clock: Clock) -> None:
     reply = call(debited, "mem_search", {"query": "gateway port", "limit": 40})
     key, account = newest(debited).key, debited.account
-    debited.close()
-    again = App(
+    debited.app.close()
+    again = open_caller(
         Config(home=debited.config.home, budget=BudgetSettings(account=account)),
         directory=debited.directory,
         now=clock,
@@ -83,13 +83,13 @@ def test_a_logged_reply_is_read_back_byte_for_byte_after_a_restart(debited: App,
 
 
 def test_a_tool_whose_line_fails_is_logged_with_the_beginning_of_its_reply(
-    debited: App, monkeypatch: pytest.MonkeyPatch
+    debited: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stats = find("mem_stats")
     usual = stats.function
 
-    def failing(app: App, *, project: str = "") -> Outcome:
-        return replace(usual(app, project=project), brief=lambda: f"{1 // 0}")
+    def failing(caller: Caller, *, project: str = "") -> Outcome:
+        return replace(usual(caller, project=project), brief=lambda: f"{1 // 0}")
 
     # What the tool takes is read from its function once: from the usual one, whichever test runs first.
     assert stats.parameters
@@ -98,7 +98,7 @@ def test_a_tool_whose_line_fails_is_logged_with_the_beginning_of_its_reply(
     assert newest(debited).brief == " ".join(reply.text.split())
 
 
-def test_writing_tools_are_logged_too_and_secrets_are_not(debited: App) -> None:
+def test_writing_tools_are_logged_too_and_secrets_are_not(debited: Caller) -> None:
     token = "ghp_" + "a1B2" * 9
     call(debited, "mem_save", {"title": "Deploy", "content": f"Use {token} <private>and my PIN</private>"})
     entry = newest(debited)
@@ -108,7 +108,7 @@ def test_writing_tools_are_logged_too_and_secrets_are_not(debited: App) -> None:
     assert "PIN" not in line(entry)
 
 
-def test_a_call_that_failed_is_debited_and_logged(debited: App) -> None:
+def test_a_call_that_failed_is_debited_and_logged(debited: Caller) -> None:
     with pytest.raises(NotFound) as caught:
         call(debited, "mem_get_observation", {"id": 999})
     entry = newest(debited)
@@ -122,7 +122,7 @@ def test_a_call_that_failed_is_debited_and_logged(debited: App) -> None:
     assert newest(debited).tool == "mem_search"
 
 
-def test_no_reply_is_over_8000_tokens_unless_asked_for_and_the_ceiling_falls_with_use(debited: App) -> None:
+def test_no_reply_is_over_8000_tokens_unless_asked_for_and_the_ceiling_falls_with_use(debited: Caller) -> None:
     call(debited, "mem_save", {"title": "Long", "content": "A long line of words that goes on.\n" * 5_000})
     sizes = [call(debited, "mem_get_observation", {"id": 61}).tokens for _ in range(8)]
     assert all(7_800 <= size <= 8_000 for size in sizes[:4])
@@ -131,18 +131,18 @@ def test_no_reply_is_over_8000_tokens_unless_asked_for_and_the_ceiling_falls_wit
     assert call(debited, "mem_get_observation", {"id": 61, "max_tokens": 20_000}).tokens > 19_000
 
 
-def test_a_tools_own_size_and_a_setting_for_it_come_before_the_general_size(debited: App, tmp_path: Path) -> None:
+def test_a_tools_own_size_and_a_setting_for_it_come_before_the_general_size(debited: Caller, tmp_path: Path) -> None:
     for number in range(40):
         call(debited, "mem_save", {"title": f"Essay {number}", "content": f"Number {number}. " + "many words " * 100})
     assert 1_800 <= call(debited, "context_pack", {}).tokens <= 2_000
     settings = BudgetSettings(overrides={"context_pack": 3_000})
-    other = App(Config(home=debited.config.home, budget=settings), directory=str(tmp_path))
+    other = open_caller(Config(home=debited.config.home, budget=settings), directory=str(tmp_path))
     assert 2_700 <= call(other, "context_pack", {}).tokens <= 3_000
 
 
-def test_a_reply_to_a_named_budget_is_the_same_however_the_account_stands(debited: App, app: App) -> None:
+def test_a_reply_to_a_named_budget_is_the_same_however_the_account_stands(debited: Caller, caller: Caller) -> None:
     arguments = {"query": "gateway port", "limit": 30, "max_tokens": 700}
-    plain = call(app, "mem_search", arguments).text
+    plain = call(caller, "mem_search", arguments).text
     assert call(debited, "mem_search", arguments).text == plain
     spend_down_to(debited, 25_000)
     assert call(debited, "mem_search", arguments).text == plain
@@ -150,7 +150,7 @@ def test_a_reply_to_a_named_budget_is_the_same_however_the_account_stands(debite
     assert call(debited, "mem_search", arguments).text != plain
 
 
-def test_the_alert_stands_before_the_hint_and_the_token_line(debited: App) -> None:
+def test_the_alert_stands_before_the_hint_and_the_token_line(debited: Caller) -> None:
     spend_down_to(debited, 15_500)
     lines = call(debited, "mem_search", {"query": "gateway port", "max_tokens": 400}).text.splitlines()
     assert lines[-3] == ALERT
@@ -158,7 +158,7 @@ def test_the_alert_stands_before_the_hint_and_the_token_line(debited: App) -> No
     assert lines[-1].startswith("📏")
 
 
-def test_the_alert_is_computed_anew_for_every_reply(debited: App) -> None:
+def test_the_alert_is_computed_anew_for_every_reply(debited: Caller) -> None:
     assert "Budget Alert" not in call(debited, "mem_stats", {}).text
     spend_down_to(debited, 15_500)
     assert ALERT in call(debited, "mem_stats", {}).text
@@ -168,7 +168,7 @@ def test_the_alert_is_computed_anew_for_every_reply(debited: App) -> None:
     assert "tokens over" in call(debited, "mem_stats", {}).text
 
 
-def test_the_alert_is_in_confirmations_and_json_too_but_not_in_text_to_paste(debited: App) -> None:
+def test_the_alert_is_in_confirmations_and_json_too_but_not_in_text_to_paste(debited: Caller) -> None:
     spend_down_to(debited, 15_800)
     assert call(debited, "mem_save", {"title": "T", "content": "C"}).text.endswith("\n" + ALERT)
     assert json.loads(call(debited, "mem_search", {"query": "port", "format": "json"}).text)["alert"] == ALERT
@@ -191,14 +191,14 @@ READS: tuple[tuple[str, dict[str, object]], ...] = (
 @pytest.mark.parametrize(("name", "arguments"), READS, ids=[name for name, _ in READS])
 @pytest.mark.parametrize("profile", ["o200k", "bytes4", "claude"])
 def test_replies_with_an_alert_fit_their_budget(
-    debited: App, name: str, arguments: dict[str, object], profile: str
+    debited: Caller, name: str, arguments: dict[str, object], profile: str
 ) -> None:
     config = Config(
         home=debited.config.home,
         tokens=TokenSettings(profile=profile),
         budget=BudgetSettings(account=debited.account, warning=10**9),
     )
-    low = App(config, directory=debited.directory)
+    low = open_caller(config, directory=debited.directory)
     spend_down_to(debited, 19_900)
     for budget in (100, 255, 256, 257, 300, 500, 999, 1_000, 3_000):
         for form in ("text", "json"):
@@ -208,7 +208,7 @@ def test_replies_with_an_alert_fit_their_budget(
                 assert bool(re.search(r"\[Budget (Alert|Critical): ~", reply.text)) == (budget >= 256)
 
 
-def test_a_cut_reply_says_how_many_more_the_account_would_pay_for(debited: App) -> None:
+def test_a_cut_reply_says_how_many_more_the_account_would_pay_for(debited: Caller) -> None:
     reply = call(debited, "mem_search", {"query": "gateway port", "limit": 10})
     assert reply.left is not None
     hint = reply.text.splitlines()[-2]
@@ -219,13 +219,15 @@ def test_a_cut_reply_says_how_many_more_the_account_would_pay_for(debited: App) 
     assert facts["budget_allows"] > 100
 
 
-def test_the_hint_falls_with_the_account_and_is_not_given_where_a_budget_is_named(debited: App, app: App) -> None:
+def test_the_hint_falls_with_the_account_and_is_not_given_where_a_budget_is_named(
+    debited: Caller, caller: Caller
+) -> None:
     spend_down_to(debited, 1_000)
     reply = call(debited, "mem_search", {"query": "gateway port", "limit": 60})
     assert "Budget allows ~" in reply.text
     assert int(reply.text.split("Budget allows ~")[1].split(" ")[0]) < 20
     assert "Budget allows" not in call(debited, "mem_search", {"query": "gateway port", "max_tokens": 300}).text
-    assert "Budget allows" not in call(app, "mem_search", {"query": "gateway port"}).text
+    assert "Budget allows" not in call(caller, "mem_search", {"query": "gateway port"}).text
 
 
 @given(st.integers(0, 60_000))
@@ -237,20 +239,20 @@ def test_the_number_in_the_hint_is_never_more_than_the_account_would_pay_for(rem
     assert exact * 0.9 - 1 <= number <= exact
 
 
-def test_without_an_account_nothing_is_logged_or_written(app: App) -> None:
-    call(app, "mem_save", {"title": "Port", "content": "The gateway listens on 443."})
-    with app.database.read() as tx:
+def test_without_an_account_nothing_is_logged_or_written(caller: Caller) -> None:
+    call(caller, "mem_save", {"title": "Port", "content": "The gateway listens on 443."})
+    with caller.database.read() as tx:
         before = tx.value("SELECT total_changes()")
-    first = call(app, "mem_stats", {}).text
-    assert call(app, "mem_stats", {}).text == first
-    with app.database.read() as tx:
+    first = call(caller, "mem_stats", {}).text
+    assert call(caller, "mem_stats", {}).text == first
+    with caller.database.read() as tx:
         assert tx.value("SELECT count(*) FROM accounts") == 0
         assert tx.value("SELECT count(*) FROM entries") == 0
         assert tx.value("SELECT count(*) FROM stash") == 0
         assert tx.value("SELECT total_changes()") == before
 
 
-def test_a_process_of_its_own_opens_one_account_however_many_threads_call(debited: App) -> None:
+def test_a_process_of_its_own_opens_one_account_however_many_threads_call(debited: Caller) -> None:
     threads = [threading.Thread(target=call, args=(debited, "mem_stats", {})) for _ in range(6)]
     for thread in threads:
         thread.start()
@@ -262,18 +264,18 @@ def test_a_process_of_its_own_opens_one_account_however_many_threads_call(debite
     assert held.tool_results == sum(entry.sent for entry in debited.log.entries(debited.account))
 
 
-def test_processes_share_the_account_that_the_environment_names(debited: App, tmp_path: Path) -> None:
+def test_processes_share_the_account_that_the_environment_names(debited: Caller, tmp_path: Path) -> None:
     environ = {"HAVERSACK_HOME": debited.config.home, "HAVERSACK_BUDGET": debited.account}
-    sharing = App(load(environ), directory=str(tmp_path), own_account=True)
+    sharing = open_caller(load(environ), directory=str(tmp_path), own_account=True)
     call(sharing, "mem_stats", {})
     assert newest(debited).tool == "mem_stats"
     assert debited.ledger.recent()[1] == 1
 
 
-def test_a_closed_account_refuses_calls_but_not_the_tools_that_mend_it(debited: App, tmp_path: Path) -> None:
+def test_a_closed_account_refuses_calls_but_not_the_tools_that_mend_it(debited: Caller, tmp_path: Path) -> None:
     lease = debited.ledger.open(5_000, parent=debited.account).handle
     config = Config(home=debited.config.home, budget=BudgetSettings(account=lease))
-    agent = App(config, directory=str(tmp_path))
+    agent = open_caller(config, directory=str(tmp_path))
     call(agent, "mem_stats", {})
     spent = agent.ledger.standing(lease).spent
     closing = call(agent, "budget_reset", {"close": True})
@@ -286,10 +288,10 @@ def test_a_closed_account_refuses_calls_but_not_the_tools_that_mend_it(debited: 
     assert newest(debited).sent == closing.tokens
 
 
-def test_descriptions_tell_what_the_account_allows_only_when_that_is_asked_for(debited: App) -> None:
+def test_descriptions_tell_what_the_account_allows_only_when_that_is_asked_for(debited: Caller) -> None:
     search = find("mem_search")
     assert described(debited, search) == search.about
-    hinting = App(
+    hinting = open_caller(
         Config(
             home=debited.config.home,
             budget=BudgetSettings(account=debited.account),
@@ -303,16 +305,16 @@ def test_descriptions_tell_what_the_account_allows_only_when_that_is_asked_for(d
     assert described(hinting, find("mem_save")) == find("mem_save").about
 
 
-def test_an_expired_continuation_names_the_call_to_make_again(app: App, debited: App, clock: Clock) -> None:
-    reply = call(app, "mem_search", {"query": "gateway port", "limit": 5})
+def test_an_expired_continuation_names_the_call_to_make_again(caller: Caller, debited: Caller, clock: Clock) -> None:
+    reply = call(caller, "mem_search", {"query": "gateway port", "limit": 5})
     assert reply.left is not None
     clock.advance(days=2)
     with pytest.raises(ExpiredKey) as caught:
-        call(app, "more", {"key": reply.left.key})
+        call(caller, "more", {"key": reply.left.key})
     assert caught.value.hint == 'make the call again: mem_search(query="gateway port", limit=5)'
 
 
-def test_one_call_is_one_transaction(debited: App) -> None:
+def test_one_call_is_one_transaction(debited: Caller) -> None:
     call(debited, "mem_search", {"query": "service"})
     commits: list[str] = []
 

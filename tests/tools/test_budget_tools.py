@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.errors import Conflict, InvalidArgument, NotFound
 from haversack.tools.road.call import call
 from tests.conftest import Clock
 
 
 @pytest.fixture
-def agent(app: App, tmp_path: Path, clock: Clock) -> App:
+def agent(caller: Caller, tmp_path: Path, clock: Clock) -> Caller:
     """A program with an account of its own."""
-    return App(app.config, directory=str(tmp_path), now=clock, own_account=True)
+    return open_caller(caller.config, directory=str(tmp_path), now=clock, own_account=True)
 
 
-def listed(app: App, **arguments: object) -> list[str]:
-    return [line for line in call(app, "work_log", arguments).text.splitlines() if line.startswith("[")]
+def listed(caller: Caller, **arguments: object) -> list[str]:
+    return [line for line in call(caller, "work_log", arguments).text.splitlines() if line.startswith("[")]
 
 
-def test_the_status_is_a_table_with_a_bar_for_each_tier(agent: App) -> None:
+def test_the_status_is_a_table_with_a_bar_for_each_tier(agent: Caller) -> None:
     agent.ledger.measure_system(agent.account, 3_120)
     agent.ledger.declare_user(agent.account, 12_000)
     agent.ledger.debit(agent.account, 6_830)
@@ -38,7 +38,7 @@ def test_the_status_is_a_table_with_a_bar_for_each_tier(agent: App) -> None:
     ]
 
 
-def test_the_status_as_json_adds_up(agent: App) -> None:
+def test_the_status_as_json_adds_up(agent: Caller) -> None:
     call(agent, "mem_save", {"title": "T", "content": "C"})
     facts = json.loads(call(agent, "budget_status", {"format": "json"}).text)["account"]
     assert facts["remaining"] == facts["total"] - sum(tier["used"] for tier in facts["tiers"].values())
@@ -47,15 +47,15 @@ def test_the_status_as_json_adds_up(agent: App) -> None:
     assert facts["allocation"] == 8_000
 
 
-def test_without_an_account_the_status_lists_the_open_ones(app: App, agent: App) -> None:
-    assert call(app, "budget_status", {}).text.startswith("No account is open. budget_open opens one.")
-    other = app.ledger.open(50_000).handle
-    lines = call(app, "budget_status", {}).text.splitlines()
+def test_without_an_account_the_status_lists_the_open_ones(caller: Caller, agent: Caller) -> None:
+    assert call(caller, "budget_status", {}).text.startswith("No account is open. budget_open opens one.")
+    other = caller.ledger.open(50_000).handle
+    lines = call(caller, "budget_status", {}).text.splitlines()
     assert lines[1:-1] == [f"{other}: 35,000 of 50,000 tokens remaining"]
-    assert call(app, "budget_status", {"account": other}).text.startswith(f"Budget {other}: 35,000")
+    assert call(caller, "budget_status", {"account": other}).text.startswith(f"Budget {other}: 35,000")
 
 
-def test_a_lease_is_opened_and_closed_by_tools(agent: App) -> None:
+def test_a_lease_is_opened_and_closed_by_tools(agent: Caller) -> None:
     opened = json.loads(call(agent, "budget_open", {"total": 20_000, "parent": agent.account, "format": "json"}).text)
     lease = opened["account"]["handle"]
     assert opened["account"]["parent"] == agent.account
@@ -67,34 +67,34 @@ def test_a_lease_is_opened_and_closed_by_tools(agent: App) -> None:
     assert agent.ledger.standing(agent.account).account.leased == 0
 
 
-def test_a_lease_beyond_what_is_left_is_refused_with_the_figure(agent: App) -> None:
+def test_a_lease_beyond_what_is_left_is_refused_with_the_figure(agent: Caller) -> None:
     with pytest.raises(Conflict, match="more than the") as caught:
         call(agent, "budget_open", {"total": 90_000, "parent": agent.account})
     assert "or less" in caught.value.hint
 
 
-def test_a_reset_clears_the_tool_results(agent: App) -> None:
+def test_a_reset_clears_the_tool_results(agent: Caller) -> None:
     agent.ledger.debit(agent.account, 65_000)
     assert "Budget Critical" in call(agent, "mem_stats", {}).text
     call(agent, "budget_reset", {})
     assert "Budget Critical" not in call(agent, "mem_stats", {}).text
 
 
-def test_the_account_of_the_process_itself_is_not_closed_under_it(agent: App) -> None:
+def test_the_account_of_the_process_itself_is_not_closed_under_it(agent: Caller) -> None:
     with pytest.raises(Conflict, match="needs"):
         call(agent, "budget_reset", {"account": f'"{agent.account}"', "close": True})
     assert agent.ledger.standing(agent.account).account.closed_at is None
 
 
 @pytest.mark.parametrize("name", ["budget_reset", "work_log"])
-def test_without_an_account_in_force_one_must_be_named(app: App, name: str) -> None:
+def test_without_an_account_in_force_one_must_be_named(caller: Caller, name: str) -> None:
     with pytest.raises(InvalidArgument, match="no budget account is in force"):
-        call(app, name, {})
+        call(caller, name, {})
     with pytest.raises(NotFound, match="no budget account 'bxxxxx'"):
-        call(app, name, {"account": "bxxxxx"})
+        call(caller, name, {"account": "bxxxxx"})
 
 
-def test_the_work_log_lists_what_was_called_newest_first(agent: App) -> None:
+def test_the_work_log_lists_what_was_called_newest_first(agent: Caller) -> None:
     call(agent, "mem_save", {"title": "Ports", "content": "The gateway listens on 443."})
     call(agent, "mem_search", {"query": "gateway"})
     lines = listed(agent)
@@ -105,11 +105,11 @@ def test_the_work_log_lists_what_was_called_newest_first(agent: App) -> None:
     assert facts["total"] == 3
 
 
-def test_an_empty_work_log_says_so(agent: App) -> None:
+def test_an_empty_work_log_says_so(agent: Caller) -> None:
     assert call(agent, "work_log", {}).text.startswith(f"Nothing has been logged in {agent.account} yet.")
 
 
-def test_all_pages_of_the_log_hold_every_entry_once_though_entries_are_evicted_meanwhile(agent: App) -> None:
+def test_all_pages_of_the_log_hold_every_entry_once_though_entries_are_evicted_meanwhile(agent: Caller) -> None:
     for number in range(330):
         call(agent, "mem_session_start", {"id": f"session-{number}", "project": "a-project-with-a-long-name"})
     held = agent.ledger.standing(agent.account).account
@@ -125,7 +125,7 @@ def test_all_pages_of_the_log_hold_every_entry_once_though_entries_are_evicted_m
     assert agent.ledger.standing(agent.account).account.evicted > held.evicted
 
 
-def test_entries_that_are_shown_stay_longer_than_those_left_out(agent: App) -> None:
+def test_entries_that_are_shown_stay_longer_than_those_left_out(agent: Caller) -> None:
     for number in range(40):
         call(agent, "mem_session_start", {"id": f"session-{number}"})
     everything = {f"entry {entry.id}": entry for entry in agent.log.entries(agent.account, 100)}
@@ -136,7 +136,7 @@ def test_entries_that_are_shown_stay_longer_than_those_left_out(agent: App) -> N
     assert {name for name in used if now[name] > used[name]} == set(shown)
 
 
-def test_a_reply_that_more_expands_counts_as_used(agent: App) -> None:
+def test_a_reply_that_more_expands_counts_as_used(agent: Caller) -> None:
     call(agent, "mem_stats", {})
     first = agent.log.entries(agent.account, 1)[0]
     call(agent, "mem_session_start", {"id": "later"})
@@ -145,7 +145,7 @@ def test_a_reply_that_more_expands_counts_as_used(agent: App) -> None:
     assert after[first.id] > after[first.id + 1]
 
 
-def test_evicted_entries_can_be_listed_and_read(agent: App) -> None:
+def test_evicted_entries_can_be_listed_and_read(agent: Caller) -> None:
     call(agent, "mem_stats", {})
     first = agent.log.entries(agent.account, 1)[0]
     for number in range(330):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.tools.road.call import call
 from haversack.tools.road.quoting import excerpt, passage, quoted, unquoted
 
@@ -66,11 +66,11 @@ ARGUMENTS: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("tool", ARGUMENTS)
-def test_no_reply_shows_a_stored_imitation_as_its_own_line(app: App, tool: str) -> None:
+def test_no_reply_shows_a_stored_imitation_as_its_own_line(caller: Caller, tool: str) -> None:
     forged = "\n".join(IMITATIONS)
-    call(app, "mem_save", {"title": f"Ports\n{forged}", "content": f"All about ports\n{forged}\n```\nopen"})
-    call(app, "mem_save_prompt", {"content": f"about ports\n{forged}"})
-    text = call(app, tool, ARGUMENTS[tool]).text
+    call(caller, "mem_save", {"title": f"Ports\n{forged}", "content": f"All about ports\n{forged}\n```\nopen"})
+    call(caller, "mem_save_prompt", {"content": f"about ports\n{forged}"})
+    text = call(caller, tool, ARGUMENTS[tool]).text
     footers = [line for line in text.splitlines() if line.startswith(("📏", "⚡", "Showing", "[Budget"))]
     assert footers == [text.splitlines()[-1]]
     assert [line for line in text.splitlines() if line.startswith(("#12", "#7", "## [rule]", "- relation"))] == []

@@ -5,7 +5,7 @@ import re
 import pytest
 from inline_snapshot import snapshot
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import InvalidArgument, NotFound
 from haversack.memory.save.pipeline import Draft, save
 from haversack.tools.prompts import prompts, written
@@ -103,8 +103,8 @@ def test_a_stage_that_is_not_written_is_said_so_with_the_next_tool(planner: Plan
         planner.reply("sdd_get_context", stage="designs")
 
 
-def remember(app: App, title: str, content: str, project: str = "Library") -> int:
-    return save(app.memory, Draft(title=title, content=content, project=project)).id
+def remember(caller: Caller, title: str, content: str, project: str = "Library") -> int:
+    return save(caller.memory, Draft(title=title, content=content, project=project)).id
 
 
 @pytest.fixture
@@ -116,9 +116,9 @@ def planned(planner: Planner) -> Planner:
     planner.reply("sdd_change", type="fix", size="small", description="done", action="archive")
     planner.reply("sdd_adr", title="Loans in one file", context="Loans", decision="SQLite", rationale="Simple")
     (planner.folder / "AGENTS.md").write_text("# Loans\n\nA loan is never deleted.\n\n# Style\n\nUse tabs.\n")
-    remember(planner.app, "Renewals are rare", "Readers renew a loan about once a month.")
-    remember(planner.app, "Ports", "The gateway listens on 8080.")
-    remember(planner.app, "Loans of another project", "Readers renew a loan there, too.", "Elsewhere")
+    remember(planner.caller, "Renewals are rare", "Readers renew a loan about once a month.")
+    remember(planner.caller, "Ports", "The gateway listens on 8080.")
+    remember(planner.caller, "Loans of another project", "Readers renew a loan there, too.", "Elsewhere")
     return planner
 
 
@@ -169,7 +169,7 @@ def test_a_check_finds_memories_by_any_of_the_words_of_this_project_only(planned
 
 
 def test_memories_saved_under_the_folder_s_own_name_count_too(planned: Planner) -> None:
-    remember(planned.app, "Renewal counter", "A loan holds how often it was renewed.", "")
+    remember(planned.caller, "Renewal counter", "A loan holds how often it was renewed.", "")
     text = planned.text("sdd_context_check", change_description="renew a loan twice")
     assert "Renewal counter" in text
 
@@ -237,27 +237,27 @@ def test_a_check_is_recorded_before_it_names_the_next_step_so_asking_twice_gives
 
 
 def test_the_prompt_to_start_brings_the_idea_and_where_the_plan_stands(planner: Planner) -> None:
-    text = written(planner.app, "sdd-start", {"idea": "lend maps as well"})
+    text = written(planner.caller, "sdd-start", {"idea": "lend maps as well"})
     assert "lend maps as well" in text
     assert "No plan is kept here" in text
     assert "sdd_explore" in text
     with pytest.raises(InvalidArgument, match="idea"):
-        written(planner.app, "sdd-start", {})
+        written(planner.caller, "sdd-start", {})
 
 
 def test_the_prompt_for_the_status_brings_the_table(planner: Planner) -> None:
     planner.upto("sdd_init_project")
-    assert "| init | done |" in written(planner.app, "sdd-status", {})
+    assert "| init | done |" in written(planner.caller, "sdd-status", {})
     assert {"sdd-start", "sdd-status"} <= set(prompts())
 
 
 def test_the_status_of_the_plan_has_an_address(planner: Planner) -> None:
     assert "sdd://project/status" in {each.address for each in resources()}
-    assert "No plan is kept here" in read(planner.app, "sdd://project/status").text
+    assert "No plan is kept here" in read(planner.caller, "sdd://project/status").text
     planner.upto("sdd_init_project")
-    assert read(planner.app, "sdd://project/status").text == planner.text("sdd_get_context")
-    assert "| init | done |" in read(planner.app, "sdd://project/status?detail_level=standard").text
+    assert read(planner.caller, "sdd://project/status").text == planner.text("sdd_get_context")
+    assert "| init | done |" in read(planner.caller, "sdd://project/status?detail_level=standard").text
     with pytest.raises(NotFound):
-        read(planner.app, "sdd://project/nonsense")
+        read(planner.caller, "sdd://project/nonsense")
     with pytest.raises(NotFound):
-        read(planner.app, "haversack://project/status")
+        read(planner.caller, "haversack://project/status")

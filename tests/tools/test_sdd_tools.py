@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from haversack.app import App
+from haversack.app import open_caller
 from haversack.config import Config, MemorySettings, WorkspaceSettings
 from haversack.errors import InvalidArgument, WrongStage
 from haversack.sdd.flows.pipeline import TOOLS
@@ -78,10 +78,10 @@ def test_a_stage_written_again_becomes_a_new_text_of_the_same_memory(planner: Pl
 
 
 def test_the_step_is_taken_and_said_so_when_memory_refuses_it(tmp_path: Path, planner: Planner) -> None:
-    config = replace(planner.app.config, memory=MemorySettings(max_content=10))
-    small = App(config, directory=planner.app.directory, now=planner.app.now)
+    config = replace(planner.caller.config, memory=MemorySettings(max_content=10))
+    small = open_caller(config, directory=planner.caller.directory, now=planner.caller.now)
     reply = call(small, "sdd_init_project", STAGES["sdd_init_project"])
-    small.close()
+    small.app.close()
     assert "Not remembered: content has" in reply.text
     assert '"name": "Library"' in planner.written("sdd.json")
 
@@ -292,15 +292,17 @@ def test_the_plan_is_kept_at_the_top_of_the_repository_or_in_the_root_that_is_se
         (WorkspaceSettings(), tmp_path / "repository"),
         (WorkspaceSettings(root=str(chosen)), chosen),
     ):
-        app = App(Config(home=str(tmp_path / "home"), workspace=settings), directory=str(inner))
-        call(app, "sdd_init_project", STAGES["sdd_init_project"])
-        app.close()
+        caller = open_caller(Config(home=str(tmp_path / "home"), workspace=settings), directory=str(inner))
+        call(caller, "sdd_init_project", STAGES["sdd_init_project"])
+        caller.app.close()
         assert (root / "sdd" / "sdd.json").is_file()
 
 
 def test_every_call_leaves_a_line_in_the_work_log(tmp_path: Path, planner: Planner) -> None:
-    app = App(planner.app.config, directory=planner.app.directory, now=planner.app.now, own_account=True)
-    logged = Planner(app)
+    caller = open_caller(
+        planner.caller.config, directory=planner.caller.directory, now=planner.caller.now, own_account=True
+    )
+    logged = Planner(caller)
     logged.reply("sdd_explore", title="Loans", goals="- Record them")
     for tool in STAGES:
         logged.reply(tool)
@@ -310,8 +312,8 @@ def test_every_call_leaves_a_line_in_the_work_log(tmp_path: Path, planner: Plann
     logged.reply("sdd_change_status")
     logged.reply("sdd_get_context")
     logged.reply("sdd_adr", title="One file", context="Loans", decision="One", rationale="Simple")
-    items = logged.facts("work_log", account=app.account, limit=50)
-    app.close()
+    items = logged.facts("work_log", account=caller.account, limit=50)
+    caller.app.close()
     lines = str(items)
     assert all(tool.name in lines for tool in SDD)
     assert "wrote sdd/proposal.md" in lines

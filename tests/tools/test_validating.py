@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.errors import HaversackError, InvalidArgument, UnknownTool
 from haversack.store.sqlite.engine import MEMORY, Database
@@ -20,7 +20,7 @@ from tests.conftest import START, examples
 
 
 def sample(
-    app: App,
+    caller: Caller,
     *,
     text: Annotated[str, "Some text"],
     count: Annotated[int, Range(1, 10)] = 5,
@@ -109,17 +109,17 @@ def test_an_unknown_choice_is_an_error_that_lists_what_is_allowed() -> None:
     assert caught.value.hint == "allowed: project, personal"
 
 
-def test_another_name_for_a_parameter_is_taken_but_not_both(app: App) -> None:
+def test_another_name_for_a_parameter_is_taken_but_not_both(caller: Caller) -> None:
     saved = {"title": "t", "content": "c"}
-    call(app, "mem_save", saved | {"type": "decision"})
-    assert json.loads(call(app, "mem_get_observation", {"id": 1, "format": "json"}).text)["kind"] == "decision"
+    call(caller, "mem_save", saved | {"type": "decision"})
+    assert json.loads(call(caller, "mem_get_observation", {"id": 1, "format": "json"}).text)["kind"] == "decision"
     with pytest.raises(InvalidArgument, match="kind is given twice"):
-        call(app, "mem_save", saved | {"type": "decision", "kind": "fact"})
+        call(caller, "mem_save", saved | {"type": "decision", "kind": "fact"})
 
 
-def test_an_unknown_tool_is_an_error_that_suggests_the_nearest(app: App) -> None:
+def test_an_unknown_tool_is_an_error_that_suggests_the_nearest(caller: Caller) -> None:
     with pytest.raises(UnknownTool, match="mem_serach") as caught:
-        call(app, "mem_serach", {})
+        call(caller, "mem_serach", {})
     assert "mem_search" in caught.value.hint
 
 
@@ -138,11 +138,11 @@ def test_whatever_is_sent_the_answer_is_a_reply_or_an_error_that_can_be_read(dat
     )
     names = st.sampled_from([parameter.name for parameter in tool.parameters]) | st.text(max_size=8)
     arguments = data.draw(st.dictionaries(names, JSON | st.sampled_from([1, "1", "p", "text"]), max_size=6))
-    app = App(Config(home="unused"), directory="/somewhere", now=lambda: START)
-    app.__dict__["database"] = Database(MEMORY)
-    call(app, "mem_save", {"title": "t", "content": "c"})
+    caller = open_caller(Config(home="unused"), directory="/somewhere", now=lambda: START)
+    caller.app.__dict__["database"] = Database(MEMORY)
+    call(caller, "mem_save", {"title": "t", "content": "c"})
     try:
-        call(app, tool.name, arguments).text.encode()
+        call(caller, tool.name, arguments).text.encode()
     except HaversackError as error:
         str(error).encode()
-    app.close()
+    caller.app.close()

@@ -67,7 +67,7 @@ def _run(typed: list[str], doors: Mapping[str, Door]) -> int:
 
 
 def _run_tool(command: Command, typed: list[str]) -> int:
-    from haversack.app import App
+    from haversack.app import open_caller
     from haversack.cli.options import arguments_from, parser_for
     from haversack.config import load
     from haversack.tools.registry import find
@@ -83,15 +83,15 @@ def _run_tool(command: Command, typed: list[str]) -> int:
     as_table = command.table and terminal.is_for_people() and not parsed.json
     if as_table:
         arguments["format"] = "json"
-    app = App(config)
+    caller = open_caller(config)
     try:
-        reply = call(app, tool.name, arguments, Options(footer=not command.paste))
+        reply = call(caller, tool.name, arguments, Options(footer=not command.paste))
         while getattr(parsed, "watch", False):
             terminal.show_afresh(reply.text)
             time.sleep(WATCH_SECONDS)
-            reply = call(app, tool.name, arguments)
+            reply = call(caller, tool.name, arguments)
     finally:
-        app.close()
+        caller.app.close()
     if as_table:
         _show_table(reply.text, command)
     elif getattr(parsed, "output", None):

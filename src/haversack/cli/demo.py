@@ -2,7 +2,7 @@
 
 import tempfile
 
-from haversack.app import App
+from haversack.app import Caller, open_caller
 from haversack.cli import terminal
 from haversack.cli.terminal import tally
 from haversack.config import Config
@@ -56,29 +56,29 @@ QUESTION = "how did we do the jwt auth"
 def show() -> int:
     """Seed a store, search and pack it at two budgets, and show how to get the rest."""
     with tempfile.TemporaryDirectory(prefix="haversack-demo-") as home:
-        app = App(Config(home=home), directory=home)
+        caller = open_caller(Config(home=home), directory=home)
         try:
-            _show(app)
+            _show(caller)
         finally:
-            app.close()
+            caller.app.close()
     return 0
 
 
-def _show(app: App) -> None:
+def _show(caller: Caller) -> None:
     memories = [_arguments(text) for text in MEMORIES.strip().split("\n\n")]
     for arguments in memories:
-        call(app, "mem_save", arguments)
+        call(caller, "mem_save", arguments)
     terminal.show(f"A store with {len(memories)} memories of the project {PROJECT!r}, in a temporary place.")
     for budget in (120, 400):
         _step(f'haversack search "{QUESTION}" --token-budget {budget}')
-        reply = call(app, "mem_search", {"query": QUESTION, "max_tokens": budget})
+        reply = call(caller, "mem_search", {"query": QUESTION, "max_tokens": budget})
         terminal.show(reply.text)
     if reply.left:
         _step(f"haversack more {reply.left.key} --token-budget 300")
-        terminal.show(call(app, "more", {"key": reply.left.key, "max_tokens": 300}).text)
+        terminal.show(call(caller, "more", {"key": reply.left.key, "max_tokens": 300}).text)
     for budget in (250, 700):
         _step(f"haversack context-pack --project {PROJECT} --tokens {budget}")
-        pack = call(app, "context_pack", {"project": PROJECT, "max_tokens": budget}, Options(footer=False))
+        pack = call(caller, "context_pack", {"project": PROJECT, "max_tokens": budget}, Options(footer=False))
         terminal.show(pack.text)
         if pack.left:
             terminal.show(f"(on standard error: {tally(pack, 'memories')})")

@@ -5,7 +5,7 @@ import shutil
 import stat
 from collections.abc import Callable
 
-from haversack.app import App
+from haversack.app import open_caller
 from haversack.cli import terminal
 from haversack.config import Config, load
 from haversack.errors import HaversackError
@@ -112,9 +112,9 @@ def _store(config: Config, *, mend: bool) -> list[Finding]:
         return [*findings, Finding("search index", True, "it agrees with the store")]
     if not mend:
         return [*findings, Finding("search index", False, state.index, "run `haversack doctor --mend`")]
-    app = App(config)
-    count = rebuild_index(app.memory)
-    app.close()
+    caller = open_caller(config)
+    count = rebuild_index(caller.memory)
+    caller.app.close()
     return [*findings, Finding("search index", True, f"rebuilt for {count:,} observations")]
 
 

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-from haversack.app import App
+from haversack.app import open_caller
 from haversack.cli import terminal
 from haversack.cli.options import plain_parser
 from haversack.errors import InvalidArgument
@@ -68,9 +68,9 @@ def _export(typed: list[str]) -> int:
     parser = plain_parser("export", "Write everything as JSON Lines.", "haversack export -o memory.jsonl")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
     parsed = parser.parse_args(typed)
-    app = App()
+    caller = open_caller()
     progress = _Progress("records")
-    lines = transfer.export(app.memory)
+    lines = transfer.export(caller.memory)
     try:
         if parsed.output is None:
             for line in lines:
@@ -90,7 +90,7 @@ def _export(typed: list[str]) -> int:
     finally:
         progress.close()
         lines.close()  # it reads from the store until it ends
-        app.close()
+        caller.app.close()
     terminal.say(f"{progress.done:,} records written to {parsed.output}")
     return 0
 
@@ -107,7 +107,7 @@ def _import(typed: list[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="a file, or - for standard input")
     parser.add_argument("--json", action="store_true", help="say what was done as JSON")
     parsed = parser.parse_args(typed)
-    app = App()
+    caller = open_caller()
     progress = _Progress("lines")
 
     def counted(lines: Iterable[str]) -> Iterator[str]:
@@ -118,17 +118,17 @@ def _import(typed: list[str]) -> int:
     try:
         if parsed.file == "-":
             sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-            done = transfer.import_(app.memory, counted(sys.stdin))
+            done = transfer.import_(caller.memory, counted(sys.stdin))
         else:
             with open(parsed.file, encoding="utf-8") as file:
-                done = transfer.import_(app.memory, counted(file))
+                done = transfer.import_(caller.memory, counted(file))
     except OSError as error:
         raise InvalidArgument(f"{parsed.file} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InvalidArgument(f"{parsed.file} is not UTF-8 (byte {error.start}); nothing was imported") from None
     finally:
         progress.close()
-        app.close()
+        caller.app.close()
     if parsed.json:
         terminal.show(f'{{"added":{done.added},"updated":{done.updated},"known":{done.known}}}')
     else:
@@ -201,13 +201,13 @@ def _reembed(typed: list[str]) -> int:
     parser.add_argument("--all", action="store_true", help="compute every vector anew")
     parser.add_argument("--json", action="store_true", help="say what was done as JSON")
     parsed = parser.parse_args(typed)
-    app = App()
+    caller = open_caller()
     progress = _Progress("memories")
     try:
-        done = similarity.reembed(app.memory, anew=parsed.all, step=progress.step)
+        done = similarity.reembed(caller.memory, anew=parsed.all, step=progress.step)
     finally:
         progress.close()
-        app.close()
+        caller.app.close()
     if parsed.json:
         terminal.show(f'{{"model":"{done.model}","embedded":{done.embedded},"lacking":{done.lacking}}}')
     else:

@@ -4,7 +4,7 @@ import json
 import os
 from typing import Any
 
-from haversack.app import App
+from haversack.app import open_caller
 from haversack.cli import terminal
 from haversack.errors import InvalidArgument
 from haversack.packs.comparison import Difference, Entry, compare_packs, compare_texts
@@ -28,11 +28,11 @@ def _difference(before: str, after: str) -> Difference:
         before if first is None else _pack_id(before, first),
         after if second is None else _pack_id(after, second),
     )
-    app = App()
+    caller = open_caller()
     try:
-        return compare_packs(app.memory, *identifiers)
+        return compare_packs(caller.memory, *identifiers)
     finally:
-        app.close()
+        caller.app.close()
 
 
 def _saved_pack(path: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import os
 import subprocess
 from random import Random
 
-from haversack.app import App
+from haversack.app import open_caller
 from haversack.config import Config
 from haversack.tools.road.call import call
 
@@ -24,11 +24,11 @@ _SENTENCES = (
 def fill(home: str, *, memories: int = 90) -> None:
     """Put memories, prompts, sessions and relations into the store of a home."""
     random = Random(7)
-    app = App(Config(home=home), directory=home)
+    caller = open_caller(Config(home=home), directory=home)
     for number in range(memories):
         sentences = random.choice((1, 2, 5, 40)) if number % 30 else 400
         call(
-            app,
+            caller,
             "mem_save",
             {
                 "title": f"{random.choice(_SENTENCES).splitlines()[0][:70]} {number}",
@@ -40,9 +40,9 @@ def fill(home: str, *, memories: int = 90) -> None:
             },
         )
     for number in range(6):
-        call(app, "mem_save_prompt", {"content": f"{random.choice(_SENTENCES)} {number}", "project": "thesis"})
-        call(app, "mem_update", {"id": number + 1, "content": random.choice(_SENTENCES) * 20 + f" {number}"})
-    app.close()
+        call(caller, "mem_save_prompt", {"content": f"{random.choice(_SENTENCES)} {number}", "project": "thesis"})
+        call(caller, "mem_update", {"id": number + 1, "content": random.choice(_SENTENCES) * 20 + f" {number}"})
+    caller.app.close()
 
 
 def write_files(folder: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import HaversackError, InvalidArgument, NotFound, UnknownTool
 from haversack.mcp.instructions import instructions
 from haversack.mcp.requests import REVISIONS, Request
@@ -24,8 +24,8 @@ LONGEST_ERROR = 2_000
 class Offer:
     """The tools, prompts and resources of one server."""
 
-    def __init__(self, app: App, names: Sequence[str]) -> None:
-        self._app = app
+    def __init__(self, caller: Caller, names: Sequence[str]) -> None:
+        self._caller = caller
         self._asked = asked_for(names)
         self._groups = groups_of(self._asked)
         self._listed: list[Json] | None = None
@@ -42,12 +42,12 @@ class Offer:
             return [definition(tool) for tool in selected]
         from haversack.tools.budget.account import described
 
-        return [definition(tool) | {"description": described(self._app, tool)} for tool in selected]
+        return [definition(tool) | {"description": described(self._caller, tool)} for tool in selected]
 
     @property
     def changes(self) -> bool:
         """Whether the list of tools reads differently as the budget is spent."""
-        return self._app.config.server.dynamic_hints
+        return self._caller.config.server.dynamic_hints
 
     def has_changed(self) -> bool:
         """Whether the list of tools reads differently from when the client was last given it."""
@@ -62,13 +62,13 @@ class Offer:
         self._measured = True
         # The call itself has reported what is wrong with the store or the account.
         with suppress(HaversackError):
-            if not self._app.account:
+            if not self._caller.account:
                 return
             from json import dumps
 
             told = dumps(self._listed, ensure_ascii=False, separators=(",", ":"))
-            tokens = self._app.profile.count(told) + self._app.profile.count(self.instructions)
-            self._app.ledger.measure_system(self._app.account, tokens)
+            tokens = self._caller.profile.count(told) + self._caller.profile.count(self.instructions)
+            self._caller.ledger.measure_system(self._caller.account, tokens)
 
     @property
     def instructions(self) -> str:
@@ -147,7 +147,7 @@ class Offer:
         name, arguments = request.text("name"), request.object("arguments")
         self._check_offered(name)
         try:
-            return _fitted(call(self._app, name, arguments))
+            return _fitted(call(self._caller, name, arguments))
         except HaversackError as error:
             return failed(error, as_json=arguments.get("format") == "json")
 
@@ -166,7 +166,7 @@ class Offer:
 
         name = request.text("name")
         with _refusals():
-            text = written(self._app, name, request.object("arguments"))
+            text = written(self._caller, name, request.object("arguments"))
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": prompts()[name].about, "messages": [message]}
 
@@ -175,7 +175,7 @@ class Offer:
 
         address = request.text("uri")
         with _refusals(not_found=INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND):
-            reply = read(self._app, address)
+            reply = read(self._caller, address)
         content = {"uri": address, "mimeType": "text/plain", "text": reply.text}
         return {"contents": [content], "_meta": {FIT_KEY: _facts(reply)}}
 
@@ -187,7 +187,7 @@ class Offer:
         if not isinstance(name, str) or not isinstance(typed, str):
             raise ProtocolError(INVALID_PARAMS, "argument needs name and value, both texts")
         with _refusals():
-            values, total = complete(self._app, name, typed)
+            values, total = complete(self._caller, name, typed)
         return {"completion": {"values": values, "total": total, "hasMore": total > len(values)}}
 
 

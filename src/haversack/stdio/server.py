@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TypeVar
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.mcp.conversation import Conversation
 from haversack.mcp.heartbeat import Heartbeat
 from haversack.mcp.journal import Journal
@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 60.0
 
 
 def serve(
-    app: App,
+    caller: Caller,
     *,
     tool_names: Sequence[str] = (),
     stdin: IO[bytes] | None = None,
@@ -33,8 +33,8 @@ def serve(
     log_file: str = "",
 ) -> int:
     """Serve one client and return the exit code; a wrong tool name is an error before anything is read."""
-    offer = Offer(app, tool_names)
-    settings = app.config.server
+    offer = Offer(caller, tool_names)
+    settings = caller.config.server
     journal = Journal(log_file)
     with _own_input(stdin) as source, _own_output(stdout) as target, _stopping() as stop:
         output = Output(target)
@@ -48,7 +48,7 @@ def serve(
         conversation.close()
         journal.note("stopped" if finished else "stopped with a call unfinished")
     if finished:
-        app.close()
+        caller.app.close()
     return 0
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, get_args, get_origin
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import InvalidArgument, UnknownTool
 from haversack.tools.road.outcomes import Outcome
 from haversack.values import record
@@ -87,11 +87,11 @@ class Tool:
         """The first paragraph of the docstring, on one line."""
         return " ".join((self.function.__doc__ or "").strip().split("\n\n")[0].split())
 
-    def run(self, app: App, level: str, values: Mapping[str, Any]) -> Outcome:
+    def run(self, caller: Caller, level: str, values: Mapping[str, Any]) -> Outcome:
         """The function's answer; a function with a second positional parameter is told the detail level."""
         if self.function.__code__.co_argcount > 1:
-            return self.function(app, level, **values)
-        return self.function(app, **values)
+            return self.function(caller, level, **values)
+        return self.function(caller, **values)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -176,7 +176,7 @@ def tool(
 
 
 def resumes(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register how a result that was not rendered to its end goes on: `(app, state) -> (blocks, Rest | None)`."""
+    """Register how a result that was not rendered to its end goes on: `(caller, state) -> (blocks, Rest | None)`."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _RESUMES[name] = function

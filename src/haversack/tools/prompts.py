@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import InvalidArgument
 from haversack.values import record
 
@@ -35,7 +35,7 @@ _loaded: list[str] = []
 
 
 def prompt(name: str, *, title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
-    """Declare a function `(app, *, argument: Annotated[str, "what it is"] = "") -> str` as a prompt."""
+    """Declare a function `(caller, *, argument: Annotated[str, "what it is"] = "") -> str` as a prompt."""
 
     def declare(function: Callable[..., str]) -> Callable[..., str]:
         defaults = function.__kwdefaults__ or {}
@@ -60,7 +60,7 @@ def prompts() -> Mapping[str, Prompt]:
     return _PROMPTS
 
 
-def written(app: App, name: str, arguments: Mapping[str, object]) -> str:
+def written(caller: Caller, name: str, arguments: Mapping[str, object]) -> str:
     """The message of a prompt; wrong arguments are an error that lists the right ones."""
     declared = prompts().get(name)
     if declared is None:
@@ -74,4 +74,4 @@ def written(app: App, name: str, arguments: Mapping[str, object]) -> str:
     for argument in declared.arguments:
         if argument.required and not arguments.get(argument.name):
             raise InvalidArgument(f"prompt {name} needs {argument.name}", hint=argument.about)
-    return declared.write(app, **arguments)
+    return declared.write(caller, **arguments)

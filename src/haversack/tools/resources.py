@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from importlib import import_module
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import NotFound
 from haversack.tools.road.call import call
 from haversack.tools.road.fit import Reply
@@ -60,14 +60,14 @@ def resources() -> list[Resource]:
     return _RESOURCES
 
 
-def read(app: App, address: str) -> Reply:
+def read(caller: Caller, address: str) -> Reply:
     """The reply an address stands for; what follows a `?` are further arguments, as in `?max_tokens=500`."""
     from urllib.parse import parse_qsl, unquote
 
     place, _, query = address.partition("?")
     resource, arguments = _matching(place.rstrip("/"))
     given: dict[str, object] = {name: unquote(value) for name, value in arguments.items()}
-    return call(app, resource.tool, given | dict(parse_qsl(query, keep_blank_values=True)))
+    return call(caller, resource.tool, given | dict(parse_qsl(query, keep_blank_values=True)))
 
 
 def _matching(place: str) -> tuple[Resource, Mapping[str, str]]:

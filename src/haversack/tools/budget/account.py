@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import Conflict, InvalidArgument
 from haversack.store.records import Entry
 from haversack.tools.declaration import Range, Tool, resumes, tool
@@ -17,13 +17,13 @@ Account = Annotated[str, "Handle; the account in force when omitted"]
 
 
 @tool(group="budget")
-def budget_status(app: App, *, account: Account = "") -> Outcome:
+def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
     """What is left of the context budget, tier by tier."""
-    handle = account or app.account
+    handle = account or caller.account
     if not handle:
-        return _open_accounts(app)
-    standing = app.ledger.standing(handle)
-    allocation = app.ledger.allocation(standing, "")
+        return _open_accounts(caller)
+    standing = caller.ledger.standing(handle)
+    allocation = caller.ledger.allocation(standing, "")
     lines = [
         f"Budget {standing.handle}: {_left(standing)}",
         *(_row(tier, standing) for tier in standing.tiers),
@@ -31,7 +31,7 @@ def budget_status(app: App, *, account: Account = "") -> Outcome:
     ]
     if standing.account.closed_at is not None:
         lines[0] += " (closed)"
-    if standing.alert and standing.handle != app.account:
+    if standing.alert and standing.handle != caller.account:
         lines.append(standing.alert)
     return Document(
         "\n".join(lines),
@@ -43,13 +43,13 @@ def budget_status(app: App, *, account: Account = "") -> Outcome:
 
 @tool(group="budget", writes=True)
 def budget_open(
-    app: App,
+    caller: Caller,
     *,
     total: Annotated[int | None, "Tokens", Range(LEAST_TOTAL, 10**9)] = None,
     parent: Annotated[str, "Lease a share of what this account has left"] = "",
 ) -> Outcome:
     """Open a budget account, such as a lease for a sub-agent: its processes share it through HAVERSACK_BUDGET."""
-    standing = app.ledger.open(total, parent=parent)
+    standing = caller.ledger.open(total, parent=parent)
     lender = f", leased from {standing.account.parent}" if standing.account.parent else ""
     message = (
         f"opened account {standing.handle}: {standing.total:,} tokens{lender}, {standing.remaining:,} remaining. "
@@ -61,23 +61,23 @@ def budget_open(
 
 @tool(group="budget", writes=True, idempotent=True)
 def budget_reset(
-    app: App,
+    caller: Caller,
     *,
     account: Account = "",
     close: Annotated[bool, "End a lease; its parent gets the unused part back"] = False,
 ) -> Outcome:
     """Empty the tool results of the account, when the host has compacted its context."""
-    handle = _named(app, account)
+    handle = _named(caller, account)
     if not close:
-        standing = app.ledger.reset(handle)
+        standing = caller.ledger.reset(handle)
         message = f"reset account {standing.handle}: {_left(standing)}"
         return Done(message, {"account": _facts(standing)}, brief=message)
-    held = app.ledger.standing(handle).account
-    if held.parent is None and held.handle == app.account:
+    held = caller.ledger.standing(handle).account
+    if held.parent is None and held.handle == caller.account:
         raise Conflict(
             f"{handle} is the account this process needs", hint="without close it is emptied; only leases end"
         )
-    closed = app.ledger.close(handle)
+    closed = caller.ledger.close(handle)
     back = f", {closed.returned:,} returned to {closed.parent}" if closed.parent else ""
     message = f"closed account {closed.handle}: {closed.spent:,} tokens used{back}"
     facts = {"handle": closed.handle, "parent": closed.parent, "spent": closed.spent, "returned": closed.returned}
@@ -86,16 +86,16 @@ def budget_reset(
 
 @tool(group="budget")
 def work_log(
-    app: App,
+    caller: Caller,
     *,
     account: Account = "",
     limit: Annotated[int, Range(1, 200)] = 20,
     evicted: Annotated[bool, "Also those evicted from the history"] = False,
 ) -> Outcome:
     """What was called before, newest first: one line each, and the key with which `more` gives the full reply."""
-    standing = app.ledger.standing(_named(app, account))
+    standing = caller.ledger.standing(_named(caller, account))
     held = standing.account
-    found = app.log.entries(held.handle, limit, since=0 if evicted else None)
+    found = caller.log.entries(held.handle, limit, since=0 if evicted else None)
     total = held.entries + (held.evicted if evicted else 0)
     heading = f"Work log of {held.handle}: {held.history:,} of {held.history_limit:,} tokens."
     if held.evicted and not evicted:
@@ -103,7 +103,7 @@ def work_log(
     ids = {_name(entry): entry.id for entry in found}
 
     def use_shown(names: Sequence[str]) -> None:
-        app.log.use(held.handle, [ids[name] for name in names])
+        caller.log.use(held.handle, [ids[name] for name in names])
 
     return Result(
         blocks=[_block(entry) for entry in found],
@@ -121,31 +121,31 @@ def work_log(
 
 
 @resumes("work_log")
-def _resume_log(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+def _resume_log(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     state: dict[str, Any] = dict(rest.state)
-    found = app.log.entries(state["account"], PAGE, before=state["before"], since=state["since"])
+    found = caller.log.entries(state["account"], PAGE, before=state["before"], since=state["since"])
     return [_block(entry) for entry in found], _rest(found, rest.items, since=state["since"])
 
 
-def described(app: App, declared: Tool) -> str:
+def described(caller: Caller, declared: Tool) -> str:
     """A tool's description; with `server.dynamic_hints`, also what the account in force allows its replies."""
-    if not app.config.server.dynamic_hints or not app.account or not declared.budgeted:
+    if not caller.config.server.dynamic_hints or not caller.account or not declared.budgeted:
         return declared.about
-    standing = app.ledger.standing(app.account)
-    allocation = app.ledger.allocation(standing, declared.name, declared.default_tokens)
+    standing = caller.ledger.standing(caller.account)
+    allocation = caller.ledger.allocation(standing, declared.name, declared.default_tokens)
     return f"{declared.about} Budget allows ~{allocation:,} tokens."
 
 
-def _named(app: App, account: str) -> str:
-    if handle := account or app.account:
+def _named(caller: Caller, account: str) -> str:
+    if handle := account or caller.account:
         return handle
     raise InvalidArgument(
         "no budget account is in force", hint="give account, or set HAVERSACK_BUDGET; budget_status lists accounts"
     )
 
 
-def _open_accounts(app: App) -> Outcome:
-    standings, total = app.ledger.recent()
+def _open_accounts(caller: Caller) -> Outcome:
+    standings, total = caller.ledger.recent()
     blocks = [
         Block(
             each.handle,

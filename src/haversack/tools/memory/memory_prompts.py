@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.tools.prompts import prompt
 from haversack.tools.road.call import call
 
@@ -11,14 +11,14 @@ RECALL_TOKENS = 2_000
 
 @prompt("recall", title="Recall what is known")
 def recall(
-    app: App,
+    caller: Caller,
     *,
     topic: Annotated[str, "What the work is about"],
     project: Annotated[str, "Only this project"] = "",
 ) -> str:
     """Begin with what is remembered about a topic."""
     found = call(
-        app,
+        caller,
         "mem_search",
         {"query": topic, "project": project, "detail_level": "auto", "max_tokens": RECALL_TOKENS},
     )
@@ -30,7 +30,7 @@ def recall(
 
 
 @prompt("save-session", title="Save this session")
-def save_session(app: App, *, focus: Annotated[str, "What matters most"] = "") -> str:
+def save_session(caller: Caller, *, focus: Annotated[str, "What matters most"] = "") -> str:
     """Put away what this session decided and learned, for the next one."""
     about = f", above all about {focus}" if focus else ""
     return (

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.memory import relations
 from haversack.memory.save import edits, pipeline
 from haversack.memory.save.checks import RELATION_TYPES, SCOPES, STATUSES, VERIFICATIONS
@@ -20,7 +20,7 @@ from haversack.tools.shared_parameters import Namespace, Project, Scope
 
 @tool(group="memory", writes=True)
 def mem_save(
-    app: App,
+    caller: Caller,
     *,
     title: Annotated[str, "Short and searchable"],
     content: Annotated[str, "What, why, where, learned"],
@@ -36,7 +36,7 @@ def mem_save(
 ) -> Outcome:
     """Remember something worth knowing next week. Says whether it was saved, updated its topic, or is a duplicate."""
     saved = pipeline.save(
-        app.memory,
+        caller.memory,
         Draft(
             title=title,
             content=content,
@@ -84,7 +84,7 @@ def saved_reply(saved: pipeline.Saved, title: str) -> Done:
 
 @tool(group="memory", writes=True, idempotent=True)
 def mem_relate(
-    app: App,
+    caller: Caller,
     *,
     from_id: int,
     to_id: int,
@@ -95,7 +95,7 @@ def mem_relate(
 ) -> Outcome:
     """Link two memories; what is superseded leaves searches."""
     related = relations.relate(
-        app.memory, from_id, to_id, relation_type, note=note, bidirectional=bidirectional, strength=strength
+        caller.memory, from_id, to_id, relation_type, note=note, bidirectional=bidirectional, strength=strength
     )
     verb = "related" if related.added else "renewed"
     ids = ", ".join(str(link.id) for link in related.relations)
@@ -110,19 +110,19 @@ def mem_relate(
 
 
 @tool(group="memory", writes=True)
-def mem_unrelate(app: App, *, id: Annotated[int, "Relation id, from mem_get_observation"]) -> Outcome:
+def mem_unrelate(caller: Caller, *, id: Annotated[int, "Relation id, from mem_get_observation"]) -> Outcome:
     """Remove a relation."""
-    gone = relations.unrelate(app.memory, id)
+    gone = relations.unrelate(caller.memory, id)
     message = f"removed relation {id}: #{gone.from_id} {gone.type} #{gone.to_id}"
     return Done(message, {"removed": relation_facts(gone)}, brief=message)
 
 
 @tool(group="memory", writes=True, destructive=True)
 def mem_delete(
-    app: App, *, id: int, hard: Annotated[bool, "For good; soft deletes can be restored"] = False
+    caller: Caller, *, id: int, hard: Annotated[bool, "For good; soft deletes can be restored"] = False
 ) -> Outcome:
     """Delete a memory."""
-    gone = edits.delete(app.memory, id, hard=hard)
+    gone = edits.delete(caller.memory, id, hard=hard)
     how = "deleted for good" if hard else "deleted"
     undo = "" if hard else f". mem_update(id={id}, restore=true) brings it back"
     return Done(f"{how}: #{id} {one_line(gone.title, 100)}{undo}", {"id": id, "hard": hard}, brief=f"{how} #{id}")
@@ -130,7 +130,7 @@ def mem_delete(
 
 @tool(group="memory", writes=True, idempotent=True)
 def mem_update(
-    app: App,
+    caller: Caller,
     *,
     id: int,
     title: str | None = None,
@@ -165,7 +165,7 @@ def mem_update(
         pinned=pinned,
         restore=restore,
     )
-    updated = edits.update(app.memory, id, changes)
+    updated = edits.update(caller.memory, id, changes)
     what = ", ".join(updated.changed) or "nothing: it was so already"
     message = f"restored #{id}" if updated.restored else f"updated #{id}"
     if not updated.restored or updated.changed:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.memory.save.checks import SCOPES
 from haversack.memory.search import search
 from haversack.packs import candidates as gathering
@@ -28,7 +28,7 @@ TYPICAL_PRICE = 120
 
 @tool(group="memory", level="full", default_tokens=DEFAULT_TOKENS, title="Context pack")
 def context_pack(
-    app: App,
+    caller: Caller,
     *,
     query: Annotated[str, "What it is for; omit for the most important"] = "",
     project: ProjectFilter = "",
@@ -41,13 +41,15 @@ def context_pack(
     since: Annotated[str, "pack_id: only what changed since"] = "",
 ) -> Outcome:
     """The best memories in full within a budget (2000 tokens), as Markdown ready to paste elsewhere."""
-    filters = search.filters(app.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags))
-    gathered = gathering.gather(app.memory, query, filters, candidates=candidates, since=since)
+    filters = search.filters(
+        caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags)
+    )
+    gathered = gathering.gather(caller.memory, query, filters, candidates=candidates, since=since)
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
     blocks = [_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
     by_name = {f"#{each.id}": each for each in gathered.candidates}
     left = gathered.total - len(gathered.duplicates) - len(blocks)
-    is_kept = gathering.can_remember(app.memory)
+    is_kept = gathering.can_remember(caller.memory)
 
     def items(names: Sequence[str]) -> dict[int, str]:
         return gathering.items_of((by_name[name] for name in names), gathered.known)
@@ -67,7 +69,7 @@ def context_pack(
         tokens_name="total_tokens",
         facts=facts,
         brief=f"pack of {project or 'all projects'}: {len(blocks)} candidates of {gathered.total}",
-        on_sent=(lambda names: gathering.remember(app.memory, items(names))) if is_kept else None,
+        on_sent=(lambda names: gathering.remember(caller.memory, items(names))) if is_kept else None,
     )
 
 
@@ -81,13 +83,13 @@ def _rest(gathered: gathering.Gathered, filters: Filters, left: int, *, scrub: b
 
 
 @resumes("pack")
-def _more_of_pack(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+def _more_of_pack(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
     ids, state["ids"] = list(state["ids"][:PAGE]), state["ids"][PAGE:]
     if not ids and "seen" in state:
-        ids = gathering.further(app.memory, state["match"], filters_from(state["filters"]), {*state["seen"]}, PAGE)
+        ids = gathering.further(caller.memory, state["match"], filters_from(state["filters"]), {*state["seen"]}, PAGE)
         state["seen"] = [*state["seen"], *ids]
-    held = search.by_ids(app.memory, ids)
+    held = search.by_ids(caller.memory, ids)
     blocks = [_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]
     left = max(len(state["ids"]), rest.items - len(ids)) if ids else 0
     goes_on = state["ids"] or (left and "seen" in state)

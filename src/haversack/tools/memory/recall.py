@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.memory import context as recalling
 from haversack.memory.graph import graph, relations_of
 from haversack.memory.save.checks import SCOPES, STATUSES
@@ -25,7 +25,7 @@ from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFil
 
 @tool(group="memory", level="standard")
 def mem_search(
-    app: App,
+    caller: Caller,
     *,
     query: Annotated[str, 'Words or a question; "quoted phrases" must appear; pre* is a prefix'],
     kind: str = "",
@@ -42,7 +42,7 @@ def mem_search(
 ) -> Outcome:
     """Find memories by words or a question, best first. Start here, then mem_timeline or mem_get_observation."""
     chosen = search.filters(
-        app.memory,
+        caller.memory,
         kind=kind,
         project=project,
         scope=scope,
@@ -52,13 +52,13 @@ def mem_search(
         since=since,
         until=until,
     )
-    found = search.search(app.memory, query, chosen, mode=match, limit=limit)
-    return search_results.result(app, found, query, project, explain=explain)
+    found = search.search(caller.memory, query, chosen, mode=match, limit=limit)
+    return search_results.result(caller, found, query, project, explain=explain)
 
 
 @tool(group="memory", level="standard")
 def mem_context(
-    app: App,
+    caller: Caller,
     *,
     project: Annotated[str, "Only this project; omit for all"] = "",
     scope: Annotated[str, SCOPES] = "",
@@ -66,11 +66,11 @@ def mem_context(
     limit: Limit = 20,
 ) -> Outcome:
     """What to know before starting: pinned rules, recent sessions, prompts and memories, with ids."""
-    with app.database.read():  # one snapshot for what is shown and what comes behind it
-        context = recalling.context(app.memory, project=project, scope=scope, namespace=namespace, limit=limit)
+    with caller.database.read():  # one snapshot for what is shown and what comes behind it
+        context = recalling.context(caller.memory, project=project, scope=scope, namespace=namespace, limit=limit)
         shown = len(context.pinned) + len(context.observations)
         place = recalling.place_filters(project=project, scope=scope, namespace=namespace)
-        rest = search_results.rest_of_context(app, context, place) if shown < context.total else None
+        rest = search_results.rest_of_context(caller, context, place) if shown < context.total else None
     blocks = [
         *(observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned),
         *(session_block(each, section="## Sessions", worth=1.5, counted=False) for each in context.sessions),
@@ -92,14 +92,14 @@ def mem_context(
 
 @tool(group="memory", level="standard")
 def mem_timeline(
-    app: App,
+    caller: Caller,
     *,
     observation_id: int,
     before: Annotated[int, Range(0, 100)] = 5,
     after: Annotated[int, Range(0, 100)] = 5,
 ) -> Outcome:
     """What happened around a memory in its session, in time order."""
-    timeline = recalling.timeline(app.memory, observation_id, before=before, after=after)
+    timeline = recalling.timeline(caller.memory, observation_id, before=before, after=after)
     outward: list[tuple[Observation, int]] = [(timeline.focus, 0)]
     for distance in range(max(len(timeline.before), len(timeline.after))):
         if distance < len(timeline.before):
@@ -122,12 +122,12 @@ def mem_timeline(
 
 
 @tool(group="memory")
-def mem_get_observation(app: App, *, id: Annotated[int, "As in #12"]) -> Outcome:
+def mem_get_observation(caller: Caller, *, id: Annotated[int, "As in #12"]) -> Outcome:
     """Everything about one memory: full content, relations with their ids."""
-    observation = recalling.recall(app.memory, id)
-    links = relations_of(app.memory, id)
+    observation = recalling.recall(caller.memory, id)
+    links = relations_of(caller.memory, id)
     others = [other for link in links for other in (link.from_id, link.to_id) if other != id]
-    titles = {found.id: found.title for found in search.by_ids(app.memory, others)}
+    titles = {found.id: found.title for found in search.by_ids(caller.memory, others)}
     facts = observation_facts(observation) | ({"relations": [relation_facts(link) for link in links]} if links else {})
     return Document(
         whole_observation(observation, links, titles),
@@ -138,9 +138,9 @@ def mem_get_observation(app: App, *, id: Annotated[int, "As in #12"]) -> Outcome
 
 
 @tool(group="memory", level="standard")
-def mem_build_context(app: App, *, observation_id: int, depth: Annotated[int, Range(1, 5)] = 2) -> Outcome:
+def mem_build_context(caller: Caller, *, observation_id: int, depth: Annotated[int, Range(1, 5)] = 2) -> Outcome:
     """The memories connected to one through relations, level by level."""
-    found = graph(app.memory, observation_id, depth=depth)
+    found = graph(caller.memory, observation_id, depth=depth)
     blocks: list[Block] = [
         observation_block(found.focus, required=True, note="<- focus", worth=2.0, extra={"depth": 0})
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.memory import context as recalling
 from haversack.memory.context import Context
 from haversack.memory.search import search
@@ -23,7 +23,7 @@ TYPICAL_PRICE = 80
 """Tokens of an item at the standard level, when nothing has been rendered to go by."""
 
 
-def result(app: App, found: Found, text: str, project: str, *, explain: bool) -> Result:
+def result(caller: Caller, found: Found, text: str, project: str, *, explain: bool) -> Result:
     """A search's hits as blocks, with the other matches one call away."""
     best = found.hits[0].score if found.hits else 1.0
     blocks = [_block(found, hit, best, explain=explain) for hit in found.hits]
@@ -32,7 +32,7 @@ def result(app: App, found: Found, text: str, project: str, *, explain: bool) ->
         state = {"text": text, "match": found.match, "filters": asdict(found.filters), "ids": found.others,
                  "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else [],
                  "below": found.newest + 1}  # fmt: skip
-        rest = Rest(left, left * _mean_price(app, blocks), "search", state)
+        rest = Rest(left, left * _mean_price(caller, blocks), "search", state)
     return Result(
         blocks=blocks,
         noun="results",
@@ -67,16 +67,16 @@ def _brief(found: Found, text: str) -> str:
     return f"{found.total} results for '{one_line(text, 80)}'" + (f": {top}" if top else "")
 
 
-def _mean_price(app: App, blocks: list[Block]) -> int:
+def _mean_price(caller: Caller, blocks: list[Block]) -> int:
     """What an item of this result costs on average; the matches not rendered are priced by it."""
     if not blocks:
         return TYPICAL_PRICE
     sample = "\n".join(block.text("standard") for block in blocks[:10])
-    return max(1, app.profile.count(sample) // min(len(blocks), 10))
+    return max(1, caller.profile.count(sample) // min(len(blocks), 10))
 
 
 @resumes("search")
-def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+def _more_matches(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
     ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
     goes_on = bool(state["ids"])
@@ -85,14 +85,14 @@ def _more_matches(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
         seen = {*state["ranked"], *ids}
         wanted = PAGE - len(ids)
         chosen = filters_from(state["filters"])
-        further = search.matches_below(app.memory, state["match"], chosen, state["below"], wanted + len(seen) + 1)
+        further = search.matches_below(caller.memory, state["match"], chosen, state["below"], wanted + len(seen) + 1)
         fresh = [each for each in further if each not in seen]
         goes_on = goes_on or len(fresh) > wanted
         ids = [*ids, *fresh[:wanted]]
         state["below"] = ids[-1] if fresh and wanted else state["below"]
         state["ranked"] = sorted({*seen, *ids})
     query = parse_query(state["text"])
-    blocks = [found_block(each, query) for each in search.by_ids(app.memory, ids)]
+    blocks = [found_block(each, query) for each in search.by_ids(caller.memory, ids)]
     return blocks, _further(rest, len(ids), state) if goes_on else None
 
 
@@ -108,37 +108,37 @@ def filters_from(held: Mapping[str, object]) -> Filters:
     return Filters(**values)  # type: ignore[arg-type]
 
 
-def rest_of_context(app: App, context: Context, filters: Filters) -> Rest:
+def rest_of_context(caller: Caller, context: Context, filters: Filters) -> Rest:
     """The observations older than those a context holds."""
     shown = [*context.pinned, *context.observations]
     oldest = min((each.position for each in context.observations), default=2**62)
     left = context.total - len(shown)
-    state = {**_behind(app, filters, oldest), "seen": [each.id for each in context.pinned], "section": "## Memories"}
+    state = {**_behind(caller, filters, oldest), "seen": [each.id for each in context.pinned], "section": "## Memories"}
     return Rest(left, left * TYPICAL_PRICE, "list", state)
 
 
-def rest_of_list(app: App, filters: Filters, shown: list[Observation], total: int) -> Rest:
+def rest_of_list(caller: Caller, filters: Filters, shown: list[Observation], total: int) -> Rest:
     """The observations older than those a list holds."""
     left = total - len(shown)
-    state = {**_behind(app, filters, shown[-1].position), "seen": [], "section": ""}
+    state = {**_behind(caller, filters, shown[-1].position), "seen": [], "section": ""}
     return Rest(left, left * TYPICAL_PRICE // 4, "list", state)
 
 
-def _behind(app: App, filters: Filters, before: int) -> dict[str, object]:
+def _behind(caller: Caller, filters: Filters, before: int) -> dict[str, object]:
     """What follows a position, by id: a position changes when a topic gets a new text, an id never does."""
-    ids, before = recalling.behind(app.memory, filters, before, SNAPSHOT)
+    ids, before = recalling.behind(caller.memory, filters, before, SNAPSHOT)
     return {"filters": asdict(filters), "ids": ids, "before": before}
 
 
 @resumes("list")
-def _more_of_list(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+def _more_of_list(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
     if not state["ids"]:
         state["ids"], state["before"] = recalling.behind(
-            app.memory, filters_from(state["filters"]), state["before"], SNAPSHOT
+            caller.memory, filters_from(state["filters"]), state["before"], SNAPSHOT
         )
     ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
     new = [each for each in ids if each not in state["seen"]]
-    blocks = [observation_block(each, section=state["section"]) for each in search.by_ids(app.memory, new)]
-    goes_on = state["ids"] or recalling.behind(app.memory, filters_from(state["filters"]), state["before"], 1)[0]
+    blocks = [observation_block(each, section=state["section"]) for each in search.by_ids(caller.memory, new)]
+    goes_on = state["ids"] or recalling.behind(caller.memory, filters_from(state["filters"]), state["before"], 1)[0]
     return blocks, _further(rest, len(new), state) if goes_on else None

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.memory import capture, progress, sessions
 from haversack.memory.save.pipeline import Draft, save
 from haversack.text.redaction import describe
@@ -16,10 +16,10 @@ from haversack.tools.shared_parameters import Namespace, Project
 
 @tool(group="memory", writes=True)
 def mem_save_prompt(
-    app: App, *, content: str, project: Project = "", session_id: str = "", namespace: Namespace = ""
+    caller: Caller, *, content: str, project: Project = "", session_id: str = "", namespace: Namespace = ""
 ) -> Outcome:
     """Keep what the user typed."""
-    saved = sessions.save_prompt(app.memory, content, project=project, session_id=session_id, namespace=namespace)
+    saved = sessions.save_prompt(caller.memory, content, project=project, session_id=session_id, namespace=namespace)
     message = f"saved prompt #{saved.id} in session {saved.session_id}"
     if saved.redactions:
         message += f"; {describe(saved.redactions)}"
@@ -29,7 +29,7 @@ def mem_save_prompt(
 
 @tool(group="memory", writes=True, title="Start a session")
 def mem_session_start(
-    app: App,
+    caller: Caller,
     *,
     id: Annotated[str, "Made when omitted"] = "",
     project: Project = "",
@@ -37,15 +37,15 @@ def mem_session_start(
     namespace: Namespace = "",
 ) -> Outcome:
     """Begin a session; later saves belong to it."""
-    session = sessions.start(app.memory, identifier=id, project=project, directory=directory, namespace=namespace)
+    session = sessions.start(caller.memory, identifier=id, project=project, directory=directory, namespace=namespace)
     message = f"started session {session.id} in project {session.project}"
     return Done(message, {"id": session.id, "project": session.project}, brief=message)
 
 
 @tool(group="memory", writes=True, title="End a session")
-def mem_session_end(app: App, *, id: str, summary: str = "") -> Outcome:
+def mem_session_end(caller: Caller, *, id: str, summary: str = "") -> Outcome:
     """End a session."""
-    session, redactions = sessions.end(app.memory, id, summary)
+    session, redactions = sessions.end(caller.memory, id, summary)
     message = f"ended session {session.id}"
     if redactions:
         message += f"; {describe(redactions)}"
@@ -54,7 +54,7 @@ def mem_session_end(app: App, *, id: str, summary: str = "") -> Outcome:
 
 @tool(group="memory", writes=True)
 def mem_session_summary(
-    app: App,
+    caller: Caller,
     *,
     content: Annotated[str, "Goal, discoveries, done, next, files"],
     project: Project = "",
@@ -63,21 +63,21 @@ def mem_session_summary(
 ) -> Outcome:
     """Store a summary of the session, as a memory and on the session. Call before finishing."""
     draft = Draft(
-        title=f"Session summary: {app.memory.project(project)}",
+        title=f"Session summary: {caller.memory.project(project)}",
         content=content,
         kind="session_summary",
         project=project,
         session_id=session_id,
         namespace=namespace,
     )
-    saved = save(app.memory, draft)
-    sessions.summarise(app.memory, saved.session_id, saved.id)
+    saved = save(caller.memory, draft)
+    sessions.summarise(caller.memory, saved.session_id, saved.id)
     return saved_reply(saved, draft.title)
 
 
 @tool(group="memory", writes=True)
 def mem_capture_passive(
-    app: App,
+    caller: Caller,
     *,
     content: Annotated[str, 'Text with a "Key learnings" list'],
     project: Project = "",
@@ -87,7 +87,7 @@ def mem_capture_passive(
 ) -> Outcome:
     """Save each list item under headings like "Key learnings" as a memory."""
     captured = capture.capture(
-        app.memory, content, project=project, session_id=session_id, source=source, namespace=namespace
+        caller.memory, content, project=project, session_id=session_id, source=source, namespace=namespace
     )
     ids = ", ".join(f"#{each.id}" for each in captured.saved)
     message = f"found {captured.found}, saved {len(captured.saved)}, duplicates {captured.duplicates}"
@@ -106,7 +106,7 @@ def mem_capture_passive(
 
 @tool(group="memory", writes=True, idempotent=True, budgeted=True)
 def mem_progress(
-    app: App,
+    caller: Caller,
     *,
     project: str,
     content: Annotated[str | None, "JSON to store; omit to read"] = None,
@@ -114,12 +114,12 @@ def mem_progress(
 ) -> Outcome:
     """Read or replace a project's one progress document (JSON)."""
     if content is not None:
-        saved, redactions = progress.write(app.memory, project, content, namespace=namespace)
+        saved, redactions = progress.write(caller.memory, project, content, namespace=namespace)
         message = f"progress of {project}: {saved.outcome} #{saved.id}"
         if redactions:
             message += f"; {describe(redactions)}"
         return Done(message, {"id": saved.id, "outcome": saved.outcome, "redacted": list(redactions)}, brief=message)
-    held = progress.read(app.memory, project, namespace=namespace)
+    held = progress.read(caller.memory, project, namespace=namespace)
     if held is None:
         return Document(
             f"No progress is stored for project {one_line(project, 100)}.",

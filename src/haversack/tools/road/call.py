@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
 from haversack.tokens import Budget
 from haversack.tools.declaration import Tool
@@ -30,34 +30,34 @@ USUAL = Options()
 KeyFor = Callable[[Outcome, Remainder, str], str]
 
 
-def call(app: App, name: str, arguments: Mapping[str, object], options: Options = USUAL) -> Reply:
+def call(caller: Caller, name: str, arguments: Mapping[str, object], options: Options = USUAL) -> Reply:
     """Run a tool and give its reply, which is never over the budget; anything wrong is a HaversackError."""
     tool = find(name)
-    standing = _in_force(app, tool)
+    standing = _in_force(caller, tool)
     loggable: Mapping[str, object] = {}
     try:
         arguments = loggable = with_whole_characters(arguments)
-        return _answer(app, tool, arguments, options, standing)
+        return _answer(caller, tool, arguments, options, standing)
     except HaversackError as error:
         if standing is not None:
-            Trail(app, tool.name, loggable).write_failure(standing.handle, error)
+            Trail(caller, tool.name, loggable).write_failure(standing.handle, error)
         raise
 
 
 def _answer(
-    app: App, tool: Tool, arguments: Mapping[str, object], options: Options, standing: "Standing | None"
+    caller: Caller, tool: Tool, arguments: Mapping[str, object], options: Options, standing: "Standing | None"
 ) -> Reply:
     values = validate(tool, arguments)
     as_json = values.pop("format") == "json"
     level = values.pop("detail_level", "") or "standard"
     asked: int | None = values.pop("max_tokens", None) if tool.budgeted else None
-    budget = Budget(asked or app.ledger.allocation(standing, tool.name, tool.default_tokens), app.profile)
+    budget = Budget(asked or caller.ledger.allocation(standing, tool.name, tool.default_tokens), caller.profile)
     notes = _notes(standing, asked)
     layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=options.footer, notes=notes)
-    outcome = tool.run(app, level, values)
+    outcome = tool.run(caller, level, values)
     while True:
         # Only when another process takes a key between fitting and writing is there a second round.
-        trail = Trail(app, tool.name, arguments)
+        trail = Trail(caller, tool.name, arguments)
         reply = _fitted(outcome, budget, level, layout, trail.key_for)
         try:
             if trail.write(standing.handle if standing else "", outcome, reply):
@@ -67,10 +67,10 @@ def _answer(
             return _fitted(outcome, budget, level, layout, _unkept)
 
 
-def _in_force(app: App, tool: Tool) -> "Standing | None":
+def _in_force(caller: Caller, tool: Tool) -> "Standing | None":
     """How the account in force stands; None where calls are not debited."""
     try:
-        return app.ledger.in_force(app.account) if app.account else None
+        return caller.ledger.in_force(caller.account) if caller.account else None
     except StoreUnwritable:
         return None
     except (NotFound, Conflict):

@@ -3,7 +3,7 @@
 import json
 from typing import Annotated, Any
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.tools.declaration import resuming, tool
 from haversack.tools.road.fit import Remainder
 from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Rest, Result
@@ -42,21 +42,21 @@ def frozen(result: Outcome, remainder: Remainder, shown: int, level: str) -> str
 
 
 @tool(group="core", title="More of a reply")
-def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept for 24 hours']) -> Outcome:
+def more(caller: Caller, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept for 24 hours']) -> Outcome:
     """What an earlier reply left out: the next page under the same budget rules."""
-    text, _ = app.stash.fetch(key)
+    text, _ = caller.stash.fetch(key)
     held: dict[str, Any] = json.loads(text)
     if "document" in held:
         return Document(
             held["document"], name=held["name"], lines_before=held["lines_before"], fence=held["fence"],
             brief=f"more({key}): from line {held['lines_before'] + 1} of {held['name']}",
-            on_sent=lambda _: app.log.use_key(key),
+            on_sent=lambda _: caller.log.use_key(key),
         )  # fmt: skip
     blocks = [_thawed(*each) for each in held["blocks"]]
     rest = Rest(*held["rest"]) if held["rest"] else None
 
     def extend(rest: Rest) -> tuple[list[Block], Rest | None]:
-        further, beyond = resuming(rest.resume)(app, rest)
+        further, beyond = resuming(rest.resume)(caller, rest)
         return [_at_level(block, held["level"]) for block in further], beyond
 
     while rest and len(blocks) < ENOUGH:
@@ -75,7 +75,7 @@ def more(app: App, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept f
         already_shown=held["already_shown"],
         extend=extend,
         brief=f"more({key}): {len(blocks)} {held['noun']}",
-        on_sent=lambda _: app.log.use_key(key),
+        on_sent=lambda _: caller.log.use_key(key),
     )
 
 

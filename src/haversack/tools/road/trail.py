@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import HaversackError, StoreError
 from haversack.tools.road.fit import Remainder, Reply
 from haversack.tools.road.outcomes import Done, Outcome, Result
@@ -23,8 +23,8 @@ _SHORT_WORD = 15
 class Trail:
     """One call's trail: keys are given while the reply is fitted, and everything is written when it is known."""
 
-    def __init__(self, app: App, tool: str, arguments: Mapping[str, object]) -> None:
-        self._app = app
+    def __init__(self, caller: Caller, tool: str, arguments: Mapping[str, object]) -> None:
+        self._caller = caller
         self._tool = tool
         self._arguments = arguments
         self._left: dict[str, Kept] = {}
@@ -37,7 +37,7 @@ class Trail:
         if isinstance(outcome, Result):
             left = sum(block.counted for block, _ in remainder.blocks)
             shown = sum(block.counted for block in outcome.blocks) - left
-        kept = self._app.stash.prepare(frozen(outcome, remainder, shown, level), self._origin)
+        kept = self._caller.stash.prepare(frozen(outcome, remainder, shown, level), self._origin)
         self._left[kept.key] = kept
         return kept.key
 
@@ -53,20 +53,20 @@ class Trail:
         if account:
             brief = outcome.brief if isinstance(outcome.brief, str) else attempt(outcome.brief)
             call = self._call(brief, reply)
-            return self._app.log.add(account, call, beside=beside, first=tell) is not None
+            return self._caller.log.add(account, call, beside=beside, first=tell) is not None
         if beside:
-            with self._app.database.write() as tx:
-                if not self._app.stash.put(tx, beside):
+            with self._caller.database.write() as tx:
+                if not self._caller.stash.put(tx, beside):
                     return False
         tell()
         return True
 
     def write_failure(self, account: str, error: HaversackError) -> None:
         """Debit and log a call that failed: its message is in the reader's context too."""
-        reply = Reply(str(error), self._app.profile.count(str(error)))
+        reply = Reply(str(error), self._caller.profile.count(str(error)))
         # The failure itself is what the caller must hear of, not that a locked or full store cannot note it.
         with suppress(StoreError):
-            self._app.log.add_surely(account, self._call(f"failed: {error.message}", reply))
+            self._caller.log.add_surely(account, self._call(f"failed: {error.message}", reply))
 
     def _call(self, brief: str, reply: Reply) -> "Call":
         from haversack.text.redaction import redact

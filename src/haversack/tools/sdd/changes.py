@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search.search import by_topic
 from haversack.sdd.documents import exploration
@@ -29,7 +29,7 @@ from haversack.tools.sdd.plan_replies import (
 
 @tool(group="sdd", writes=True, title="Explore an idea")
 def sdd_explore(
-    app: App,
+    caller: Caller,
     *,
     title: str,
     goals: str = "",
@@ -50,12 +50,12 @@ Suggests type and size of a change."""
         context=context,
     )
     # One transaction, so that of two who explore the same title neither loses notes.
-    with app.database.write():
-        place, earlier = _earlier(app, title)
+    with caller.database.write():
+        place, earlier = _earlier(caller, title)
         found = exploration.explore(title, notes, earlier)
         held = found.remembrance
         saved = save(
-            app.memory,
+            caller.memory,
             Draft(
                 title=held.title,
                 content=held.content,
@@ -86,22 +86,22 @@ Suggests type and size of a change."""
     return Done(message, facts, brief=f"explored {one_line(found.title, 80)} in #{saved.id}: {what}")
 
 
-def _earlier(app: App, title: str) -> tuple[str, str]:
+def _earlier(caller: Caller, title: str) -> tuple[str, str]:
     """The project an exploration is kept under, and its text so far.
 
     One begun before there was a plan stays where it is.
     """
-    detected = app.memory.project()
-    own = plan_name(app) or detected
+    detected = caller.memory.project()
+    own = plan_name(caller) or detected
     for project in (own, detected):
-        if held := by_topic(app.memory, topic_of(title), project=project):
+        if held := by_topic(caller.memory, topic_of(title), project=project):
             return project, held.content
     return own, ""
 
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Start or close a change")
 def sdd_change(
-    app: App,
+    caller: Caller,
     *,
     type: Annotated[str, TYPES],
     size: Annotated[str, SIZES],
@@ -109,41 +109,41 @@ def sdd_change(
     action: Literal["start", "cancel", "archive"] = "start",
 ) -> Outcome:
     """Start a change, or cancel or archive the active one. Type and size choose its stages."""
-    root, now = workspace(app), moment(app)
+    root, now = workspace(caller), moment(caller)
     if action == "start":
         receipt = change_steps.start_change(root, change_type=type, size=size, description=description, now=now)
-        return _changed(app, receipt, "sdd_change", f"stages {', '.join(receipt.change.flow)}")
+        return _changed(caller, receipt, "sdd_change", f"stages {', '.join(receipt.change.flow)}")
     close = change_steps.cancel_change if action == "cancel" else change_steps.archive_change
     receipt = close(root, reason=description, now=now)
-    return _changed(app, receipt, "sdd_change", receipt.change.status)
+    return _changed(caller, receipt, "sdd_change", receipt.change.status)
 
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Advance the change")
 def sdd_change_advance(
-    app: App,
+    caller: Caller,
     *,
     content: Annotated[str, "The stage's artifact as Markdown"],
     stage: Annotated[str, "An earlier one, to write it again"] = "",
 ) -> Outcome:
     """Write the open stage of the active change and move on. sdd_context_check has to come before its stage."""
-    receipt = change_steps.advance_change(workspace(app), content=content, stage=stage, now=moment(app))
+    receipt = change_steps.advance_change(workspace(caller), content=content, stage=stage, now=moment(caller))
     change = receipt.change
     done = sum(1 for state in change.stages if state.status == "done")
     said = f"{done} of {len(change.flow)} stages done" if change.current else "the change is completed"
-    return _changed(app, receipt, "sdd_change_advance", said)
+    return _changed(caller, receipt, "sdd_change_advance", said)
 
 
-def _changed(app: App, receipt: ChangeReceipt, tool_name: str, said: str) -> Result:
+def _changed(caller: Caller, receipt: ChangeReceipt, tool_name: str, said: str) -> Result:
     change = receipt.change
     stale = (f"Stale, to be written again: {', '.join(change.stale)}.",) if change.stale else ()
     facts = _change_facts(change) | {"stale": list(change.stale)}
-    return confirmed(app, receipt, tool_name, f"{change.size} {change.type}, {said}", more_lines=stale, facts=facts)
+    return confirmed(caller, receipt, tool_name, f"{change.size} {change.type}, {said}", more_lines=stale, facts=facts)
 
 
 @tool(group="sdd", title="Where a change stands")
-def sdd_change_status(app: App, *, slug: Annotated[str, "The active or last one when omitted"] = "") -> Outcome:
+def sdd_change_status(caller: Caller, *, slug: Annotated[str, "The active or last one when omitted"] = "") -> Outcome:
     """A change with its stages, files and next step, and the names of the others."""
-    report = change_steps.change_status(workspace(app), slug=slug)
+    report = change_steps.change_status(workspace(caller), slug=slug)
     change = report.change
     return Result(
         blocks=[
@@ -205,7 +205,7 @@ def _change_facts(change: Change) -> dict[str, object]:
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Record a decision")
 def sdd_adr(
-    app: App,
+    caller: Caller,
     *,
     title: str,
     context: str,
@@ -220,10 +220,10 @@ def sdd_adr(
         context=context, decision=decision, rationale=rationale, alternatives_rejected=alternatives_rejected
     )
     receipt = record_decision(
-        workspace(app), title=title, content=content, status=status, supersedes=supersedes, now=moment(app)
+        workspace(caller), title=title, content=content, status=status, supersedes=supersedes, now=moment(caller)
     )
     replaced = [f"ADR-{number:03d}" for number in receipt.superseded]
     said = f"ADR-{receipt.number:03d} {one_line(receipt.title, 100)}, {status}"
     said += f", superseding {', '.join(replaced[:10])}" if replaced else ""
     facts: Facts = {"number": receipt.number, "title": receipt.title, "status": status, "superseded": replaced}
-    return confirmed(app, receipt, "sdd_adr", said, facts=facts)
+    return confirmed(caller, receipt, "sdd_adr", said, facts=facts)

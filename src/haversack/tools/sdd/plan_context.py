@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import WrongStage
 from haversack.sdd.documents.artifacts import shown_score
 from haversack.sdd.documents.markdown import Section
@@ -22,10 +22,10 @@ TABLE = "| stage | status | finished | size | file |"
 
 
 @tool(group="sdd", level="summary", title="Where the plan stands")
-def sdd_get_context(app: App, level: str, *, stage: Annotated[str, STAGES] = "") -> Outcome:
+def sdd_get_context(caller: Caller, level: str, *, stage: Annotated[str, STAGES] = "") -> Outcome:
     """Where the plan stands and what is next. Defaults to summary, a line per stage; standard adds sizes, full the \
 artifacts. stage shows one artifact."""
-    root = workspace(app)
+    root = workspace(caller)
     try:
         held = overview.overview(root)
     except WrongStage as none_started:
@@ -186,14 +186,14 @@ def _section_block(path: str, part: Section, section: str) -> Block:
     title="Check a change against the plan",
 )  # fmt: skip
 def sdd_context_check(
-    app: App,
+    caller: Caller,
     *,
     change_description: Annotated[str, "What is to change, in words; ids it concerns"],
     project_name: Annotated[str, "Memories of this project only"] = "",
 ) -> Outcome:
     """What plan and memory say about a change, best first. Requirements, rules, tasks, past changes, decisions, \
 conventions, memories, and what is wrong with the plan; every requirement id is accounted for."""
-    root = workspace(app)
-    weighed = plan_relevance.weigh(app, root, change_description, project_name)
-    active = change_steps.record_context_check(root, now=moment(app))
+    root = workspace(caller)
+    weighed = plan_relevance.weigh(caller, root, change_description, project_name)
+    active = change_steps.record_context_check(root, now=moment(caller))
     return plan_relevance.result(weighed, active, change_description)

@@ -7,7 +7,7 @@ every requirement is at least named.
 
 from collections.abc import Mapping, Sequence
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import InvalidArgument
 from haversack.memory.projects import project_key
 from haversack.memory.search import search
@@ -52,24 +52,24 @@ class Weighed:
     memories: tuple[tuple[Observation, float], ...]
 
 
-def weigh(app: App, root: str, description: str, project: str) -> Weighed:
+def weigh(caller: Caller, root: str, description: str, project: str) -> Weighed:
     """Everything that may matter for a change so described."""
     check = check_context(root, description)
     # A quoted phrase would be a condition; here every word only adds.
     question = description.translate(_QUOTES)
-    found = _memories(app, question, (project,) if project else (check.project, app.memory.project()))
+    found = _memories(caller, question, (project,) if project else (check.project, caller.memory.project()))
     texts = [f"{each.title}\n{each.content}" for each in found]
     scores = relevance(question, [*texts, *(f"{each.name}\n{each.text}" for each in check.passages)])
     memories = sorted(zip(found, scores, strict=False), key=lambda each: -each[1])
     return Weighed(check, parse_query(question), tuple(memories))
 
 
-def _memories(app: App, question: str, projects: Sequence[str]) -> list[Observation]:
+def _memories(caller: Caller, question: str, projects: Sequence[str]) -> list[Observation]:
     hits: list[Hit] = []
     for project in {project_key(each): each for each in projects}.values():
-        chosen = search.filters(app.memory, project=project)
+        chosen = search.filters(caller.memory, project=project)
         try:
-            hits += search.search(app.memory, question, chosen, limit=_SEARCHED).hits
+            hits += search.search(caller.memory, question, chosen, limit=_SEARCHED).hits
         except InvalidArgument:
             # A description without a word to search for still has a plan to be checked against.
             return []

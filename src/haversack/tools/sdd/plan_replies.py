@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.errors import DamagedFile, HaversackError
 from haversack.memory.save.pipeline import Draft, save
 from haversack.sdd.checks.traceability import Finding
@@ -32,27 +32,27 @@ class Remembered:
     sentence: str
 
 
-def workspace(app: App) -> str:
+def workspace(caller: Caller) -> str:
     """The folder whose plan a call is about: the root that is set, else the git top level, else the folder itself."""
     from haversack.workspace.root import open_workspace
 
-    return open_workspace(app.config.workspace, app.directory).root
+    return open_workspace(caller.config.workspace, caller.directory).root
 
 
-def plan_name(app: App) -> str:
+def plan_name(caller: Caller) -> str:
     """The name of the project that is planned here; empty when none is started or its state cannot be read."""
     with suppress(DamagedFile):
-        project = load_project(located(workspace(app)))
+        project = load_project(located(workspace(caller)))
         return project.name if project else ""
     return ""
 
 
-def moment(app: App) -> datetime:
+def moment(caller: Caller) -> datetime:
     """The time of a call."""
-    return datetime.fromtimestamp(app.now() / 1_000_000, UTC)
+    return datetime.fromtimestamp(caller.now() / 1_000_000, UTC)
 
 
-def remember(app: App, remembrance: Remembrance, *, project: str, tool: str) -> Remembered:
+def remember(caller: Caller, remembrance: Remembrance, *, project: str, tool: str) -> Remembered:
     """Put a step into memory; the step is taken already, so a memory that fails is told and not raised."""
     draft = Draft(
         title=remembrance.title,
@@ -63,7 +63,7 @@ def remember(app: App, remembrance: Remembrance, *, project: str, tool: str) -> 
         tool_name=tool,
     )
     try:
-        saved = save(app.memory, draft)
+        saved = save(caller.memory, draft)
     except HaversackError as error:
         return Remembered(None, f"Not remembered: {error.message}.")
     secrets = f"; {describe(saved.redactions)}" if saved.redactions else ""
@@ -71,11 +71,11 @@ def remember(app: App, remembrance: Remembrance, *, project: str, tool: str) -> 
 
 
 def confirmed(
-    app: App, step: Step, tool: str, said: str, *, more_lines: Sequence[str] = (), facts: Facts = NO_FACTS
+    caller: Caller, step: Step, tool: str, said: str, *, more_lines: Sequence[str] = (), facts: Facts = NO_FACTS
 ) -> Result:
     """The reply to a step: what was written and what is next, with what is wrong with the artifact as blocks."""
     written = step.written
-    remembered = remember(app, step.remembrance, project=step.project, tool=tool)
+    remembered = remember(caller, step.remembrance, project=step.project, tool=tool)
     size = f"{counted(written.size, 'byte')}, {counted(written.lines, 'line')}"
     kept = f" The version before is {written.kept}." if written.kept else ""
     opening = f"Wrote {written.path} ({size}): {said}.{kept} {remembered.sentence}"

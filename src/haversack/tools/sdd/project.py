@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.sdd.documents.artifacts import (
     BusinessRules,
     Design,
@@ -33,18 +33,18 @@ Reopen = Annotated[bool, "Write a finished stage again; later ones become stale"
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Start a project")
 def sdd_init_project(
-    app: App, *, name: str, description: str, mode: Annotated[str, MODES] = "guided", reopen: Reopen = False
+    caller: Caller, *, name: str, description: str, mode: Annotated[str, MODES] = "guided", reopen: Reopen = False
 ) -> Outcome:
     """Start a plan kept as Markdown in sdd/. Clarity gate: 70 guided, 50 expert."""
     receipt = project.init_project(
-        workspace(app), name=name, description=description, mode=mode, reopen=reopen, now=moment(app)
+        workspace(caller), name=name, description=description, mode=mode, reopen=reopen, now=moment(caller)
     )
-    return _written(app, receipt, "sdd_init_project", f"{mode} project {receipt.project}")
+    return _written(caller, receipt, "sdd_init_project", f"{mode} project {receipt.project}")
 
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the proposal")
 def sdd_create_proposal(
-    app: App,
+    caller: Caller,
     *,
     problem_statement: str,
     target_users: str,
@@ -63,13 +63,13 @@ def sdd_create_proposal(
         success_criteria=success_criteria,
         open_questions=open_questions,
     )
-    receipt = project.create_proposal(workspace(app), content, reopen=reopen, now=moment(app))
-    return _written(app, receipt, "sdd_create_proposal", "the proposal")
+    receipt = project.create_proposal(workspace(caller), content, reopen=reopen, now=moment(caller))
+    return _written(caller, receipt, "sdd_create_proposal", "the proposal")
 
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the requirements")
 def sdd_generate_requirements(
-    app: App,
+    caller: Caller,
     *,
     must_have: Annotated[str, "A list, as the others"],
     should_have: str,
@@ -92,13 +92,13 @@ def sdd_generate_requirements(
         assumptions=assumptions,
         dependencies=dependencies,
     )
-    receipt = project.generate_requirements(workspace(app), content, reopen=reopen, now=moment(app))
-    return _written(app, receipt, "sdd_generate_requirements", _counted(receipt, "requirement"))
+    receipt = project.generate_requirements(workspace(caller), content, reopen=reopen, now=moment(caller))
+    return _written(caller, receipt, "sdd_generate_requirements", _counted(receipt, "requirement"))
 
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the business rules")
 def sdd_create_business_rules(
-    app: App,
+    caller: Caller,
     *,
     definitions: str,
     facts: str,
@@ -111,13 +111,13 @@ def sdd_create_business_rules(
     content = BusinessRules(
         definitions=definitions, facts=facts, constraints=constraints, derivations=derivations, glossary=glossary
     )
-    receipt = project.create_business_rules(workspace(app), content, reopen=reopen, now=moment(app))
-    return _written(app, receipt, "sdd_create_business_rules", _counted(receipt, "rule"))
+    receipt = project.create_business_rules(workspace(caller), content, reopen=reopen, now=moment(caller))
+    return _written(caller, receipt, "sdd_create_business_rules", _counted(receipt, "rule"))
 
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="A round of clarification")
 def sdd_clarify(
-    app: App,
+    caller: Caller,
     *,
     answers: str = "",
     dimension_scores: Annotated[
@@ -128,7 +128,9 @@ def sdd_clarify(
     reopen: Reopen = False,
 ) -> Outcome:
     """One round before the clarity gate: keeps answers and your scores; gives the open questions, weakest first."""
-    held = project.clarify(workspace(app), answers=answers, scores=dimension_scores, reopen=reopen, now=moment(app))
+    held = project.clarify(
+        workspace(caller), answers=answers, scores=dimension_scores, reopen=reopen, now=moment(caller)
+    )
     gate, receipt = held.gate, held.receipt
     facts = _gate_facts(gate, held.rounds)
     if receipt is None:
@@ -137,7 +139,7 @@ def sdd_clarify(
         return Done(message, facts, brief=f"{_verdict(gate)}, {counted(held.rounds, 'round')}")
     questions = () if gate.passed else _questions(gate)
     return confirmed(
-        app,
+        caller,
         receipt,
         "sdd_clarify",
         f"round {held.rounds}. {_verdict(gate)}",
@@ -148,7 +150,7 @@ def sdd_clarify(
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the design")
 def sdd_create_design(
-    app: App,
+    caller: Caller,
     *,
     architecture_overview: str,
     tech_stack: str,
@@ -171,13 +173,13 @@ def sdd_create_design(
         security=security,
         design_decisions=design_decisions,
     )
-    receipt = project.create_design(workspace(app), content, reopen=reopen, now=moment(app))
-    return _written(app, receipt, "sdd_create_design", "the design")
+    receipt = project.create_design(workspace(caller), content, reopen=reopen, now=moment(caller))
+    return _written(caller, receipt, "sdd_create_design", "the design")
 
 
 @tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the tasks")
 def sdd_create_tasks(
-    app: App,
+    caller: Caller,
     *,
     tasks: Annotated[str, 'A list: "Record loans. Covers FR-002. Depends on TASK-001"'],
     estimated_effort: str,
@@ -194,14 +196,14 @@ def sdd_create_tasks(
         wave_assignments=wave_assignments,
         acceptance_criteria=acceptance_criteria,
     )
-    receipt = project.create_tasks(workspace(app), content, reopen=reopen, now=moment(app))
+    receipt = project.create_tasks(workspace(caller), content, reopen=reopen, now=moment(caller))
     waves = "" if not receipt.waves else f" in {counted(receipt.waves, 'wave')}"
-    return _written(app, receipt, "sdd_create_tasks", _counted(receipt, "task", waves))
+    return _written(caller, receipt, "sdd_create_tasks", _counted(receipt, "task", waves))
 
 
 @tool(group="sdd", writes=True, default_tokens=2 * CONFIRMATION_TOKENS, title="Validate the plan")
 def sdd_validate(
-    app: App,
+    caller: Caller,
     *,
     requirements_coverage: str,
     component_coverage: str,
@@ -220,7 +222,7 @@ FAIL reopens it."""
         risk_assessment=risk_assessment,
         recommendations=recommendations,
     )
-    held = project.validate(workspace(app), content, verdict=verdict, reopen=reopen, now=moment(app))
+    held = project.validate(workspace(caller), content, verdict=verdict, reopen=reopen, now=moment(caller))
     covered = sum(1 for entry in held.coverage if entry.tasks)
     errors = sum(1 for finding in held.findings if finding.severity == "error")
     coverage = f"{covered} of {len(held.coverage)} requirements covered by tasks"
@@ -239,16 +241,16 @@ FAIL reopens it."""
         "reopened": held.reopened,
     }
     lines += _stale(held.receipt)
-    return confirmed(app, held.receipt, "sdd_validate", said, more_lines=lines, facts=facts)
+    return confirmed(caller, held.receipt, "sdd_validate", said, more_lines=lines, facts=facts)
 
 
-def _written(app: App, receipt: Receipt, tool_name: str, said: str) -> Result:
+def _written(caller: Caller, receipt: Receipt, tool_name: str, said: str) -> Result:
     facts = _stage_facts(receipt)
     if receipt.count is not None:
         facts |= {"count": receipt.count, "given_ids": list(receipt.given_ids)}
     if receipt.waves is not None:
         facts["waves"] = receipt.waves
-    return confirmed(app, receipt, tool_name, said, more_lines=_stale(receipt), facts=facts)
+    return confirmed(caller, receipt, tool_name, said, more_lines=_stale(receipt), facts=facts)
 
 
 def _stage_facts(receipt: Receipt) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.memory import context, sessions
 from haversack.memory.save import compaction, edits
 from haversack.memory.save.checks import SCOPES, STATUSES
@@ -24,9 +24,9 @@ SESSION_PRICE, CANDIDATE_PRICE = 40, 30
 
 
 @tool(group="memory")
-def mem_stats(app: App, *, project: ProjectFilter = "") -> Outcome:
+def mem_stats(caller: Caller, *, project: ProjectFilter = "") -> Outcome:
     """Counts, tokens stored, projects, size on disk."""
-    figures = statistics(app.memory, project=project)
+    figures = statistics(caller.memory, project=project)
     lines = [
         f"{figures.observations:,} observations, {figures.tokens:,} tokens, {figures.bytes:,} bytes of text",
         f"{figures.sessions:,} sessions, {figures.prompts:,} prompts, {figures.relations:,} relations, "
@@ -60,7 +60,7 @@ def _span(figures: Statistics) -> str:
 
 
 @tool(group="memory")
-def mem_suggest_topic_key(app: App, *, title: str = "", content: str = "", kind: str = "") -> Outcome:
+def mem_suggest_topic_key(caller: Caller, *, title: str = "", content: str = "", kind: str = "") -> Outcome:
     """Propose a topic_key (family/slug) for mem_save."""
     key = suggest_topic_key(title, content, kind)
     return Document(key, name="topic_key", facts={"topic_key": key}, brief=key)
@@ -68,7 +68,7 @@ def mem_suggest_topic_key(app: App, *, title: str = "", content: str = "", kind:
 
 @tool(group="memory", writes=True, budgeted=True, level="summary")
 def mem_compact(
-    app: App,
+    caller: Caller,
     *,
     older_than_days: Annotated[int, Range(0, 1_000_000)],
     project: ProjectFilter = "",
@@ -82,8 +82,8 @@ def mem_compact(
     filters = context.place_filters(project=project, scope=scope, namespace=namespace)
     if ids:
         summary = _summary(project, namespace, summary_title, summary_content)
-        return _compacted(compaction.compact(app.memory, filters, older_than_days, tuple(ids), summary))
-    found = compaction.candidates(app.memory, filters, older_than_days)
+        return _compacted(compaction.compact(caller.memory, filters, older_than_days, tuple(ids), summary))
+    found = compaction.candidates(caller.memory, filters, older_than_days)
     # Counts are stored as o200k's; what compacting would free need not be counted again for another profile.
     price = found.units
     blocks = [_candidate(each) for each in found.observations]
@@ -106,10 +106,10 @@ def _candidate(observation: Observation) -> Block:
 
 
 @resumes("candidates")
-def _more_candidates(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+def _more_candidates(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     ids, left = rest.state["ids"][:50], rest.state["ids"][50:]
     further = Rest(len(left), len(left) * CANDIDATE_PRICE, rest.resume, {"ids": left}) if left else None
-    return [_candidate(each) for each in search.by_ids(app.memory, list(ids))], further
+    return [_candidate(each) for each in search.by_ids(caller.memory, list(ids))], further
 
 
 def _summary(project: str, namespace: str | None, title: str, content: str) -> Draft | None:
@@ -137,7 +137,7 @@ def _compacted(done: compaction.Compacted) -> Done:
 
 @tool(group="terminal", level="summary", title="List memories")
 def list_observations(
-    app: App,
+    caller: Caller,
     *,
     kind: str = "",
     project: ProjectFilter = "",
@@ -151,13 +151,13 @@ def list_observations(
 ) -> Outcome:
     """Memories by recency, the newest first."""
     chosen = search.filters(
-        app.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
+        caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
         status=status, since=since, until=until,
     )  # fmt: skip
-    with app.database.read():  # one snapshot for the list, its total and what comes behind it
-        found = context.recent(app.memory, chosen, limit)
-        total = context.count_observations(app.memory, chosen)
-        rest = rest_of_list(app, chosen, found, total) if len(found) < total else None
+    with caller.database.read():  # one snapshot for the list, its total and what comes behind it
+        found = context.recent(caller.memory, chosen, limit)
+        total = context.count_observations(caller.memory, chosen)
+        rest = rest_of_list(caller, chosen, found, total) if len(found) < total else None
     return Result(
         blocks=[observation_block(each) for each in found],
         noun="observations",
@@ -170,9 +170,9 @@ def list_observations(
 
 
 @tool(group="terminal", level="summary", title="Earlier texts of a memory")
-def observation_history(app: App, *, id: Annotated[int, "As in #12"]) -> Outcome:
+def observation_history(caller: Caller, *, id: Annotated[int, "As in #12"]) -> Outcome:
     """The earlier texts of a memory, the newest first."""
-    observation, revisions = edits.history(app.memory, id)
+    observation, revisions = edits.history(caller.memory, id)
     blocks: list[Block] = [revision_block(each, each.revision) for each in revisions]
     return Result(
         blocks=blocks,
@@ -187,10 +187,10 @@ def observation_history(app: App, *, id: Annotated[int, "As in #12"]) -> Outcome
 
 @tool(group="terminal", level="standard", title="List sessions")
 def list_sessions(
-    app: App, *, project: ProjectFilter = "", namespace: NamespaceFilter = None, limit: Limit = 20
+    caller: Caller, *, project: ProjectFilter = "", namespace: NamespaceFilter = None, limit: Limit = 20
 ) -> Outcome:
     """Sessions, the newest first."""
-    found, total = sessions.recent(app.memory, project=project, namespace=namespace, limit=limit)
+    found, total = sessions.recent(caller.memory, project=project, namespace=namespace, limit=limit)
     return Result(
         blocks=[session_block(each) for each in found],
         noun="sessions",
@@ -210,10 +210,10 @@ def _rest_of_sessions(project: str, namespace: str | None, shown: list[Session],
 
 
 @resumes("sessions")
-def _more_sessions(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+def _more_sessions(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
     found, _ = sessions.recent(
-        app.memory, project=state["project"], namespace=state["namespace"], limit=50, after=state["after"]
+        caller.memory, project=state["project"], namespace=state["namespace"], limit=50, after=state["after"]
     )
     further = _rest_of_sessions(state["project"], state["namespace"], found, rest.items - len(found))
     return [session_block(each) for each in found], further

@@ -3,7 +3,7 @@
 from itertools import islice
 from typing import Annotated, Any, Literal
 
-from haversack.app import App
+from haversack.app import Caller
 from haversack.tools.declaration import Range, resumes, tool
 from haversack.tools.road.outcomes import Block, Document, Outcome, Rest, Result
 from haversack.tools.workspace.workspace_views import blocks, info_block, line_text, size
@@ -31,7 +31,7 @@ Path = Annotated[str, "File or folder, from the root"]
 Line = Annotated[int | None, Range(1, 10**9)]
 
 
-def _result(app: App, snapshot: Snapshot[Any], noun: str, brief: str, **more: Any) -> Result:
+def _result(caller: Caller, snapshot: Snapshot[Any], noun: str, brief: str, **more: Any) -> Result:
     """The first items of a snapshot as blocks, with the others behind it."""
     shown = blocks(snapshot.kind, snapshot.first(PAGE))
     return Result(
@@ -39,25 +39,25 @@ def _result(app: App, snapshot: Snapshot[Any], noun: str, brief: str, **more: An
         noun=noun,
         total=more.pop("total", snapshot.total),
         advice=ADVICE,
-        rest=_rest(app, snapshot, shown),
-        extend=lambda rest: _resumed(app, rest) if rest.resume == "workspace" else ([], rest),
+        rest=_rest(caller, snapshot, shown),
+        extend=lambda rest: _resumed(caller, rest) if rest.resume == "workspace" else ([], rest),
         brief=brief,
         **more,
     )
 
 
-def _rest(app: App, snapshot: Snapshot[Any], shown: list[Block]) -> Rest | None:
+def _rest(caller: Caller, snapshot: Snapshot[Any], shown: list[Block]) -> Rest | None:
     left = snapshot.total - len(shown)
     if left <= 0:
         return None
-    price = max(1, app.profile.count("\n".join(block.text("") for block in shown)) // len(shown))
-    key = app.stash.keep_bytes(snapshot.data, snapshot.kind, snapshot.identity)
+    price = max(1, caller.profile.count("\n".join(block.text("") for block in shown)) // len(shown))
+    key = caller.stash.keep_bytes(snapshot.data, snapshot.kind, snapshot.identity)
     return Rest(left, left * price, "workspace", {"snapshot": key, "start": len(shown)})
 
 
 @resumes("workspace")
-def _resumed(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
-    snapshot = resume(app.stash.fetch_bytes(rest.state["snapshot"]), app.workspace)
+def _resumed(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
+    snapshot = resume(caller.stash.fetch_bytes(rest.state["snapshot"]), caller.workspace)
     start = rest.state["start"]
     found = blocks(snapshot.kind, list(islice(snapshot.items(start), PAGE)))
     left = rest.items - len(found)
@@ -80,7 +80,7 @@ def _notes(withheld: Withheld, *others: str) -> str:
 
 @tool(group="workspace", title="Project files")
 def project_files(
-    app: App,
+    caller: Caller,
     *,
     path: Path = "",
     pattern: Annotated[str, "Glob; * stays in a folder, ** crosses"] = "",
@@ -90,7 +90,7 @@ def project_files(
 ) -> Outcome:
     """List files with size and date; ignored ones are left out."""
     found = list_files(
-        app.workspace, path=path, pattern=pattern, max_depth=max_depth, include_hidden=include_hidden, sort=sort
+        caller.workspace, path=path, pattern=pattern, max_depth=max_depth, include_hidden=include_hidden, sort=sort
     )
     types = ", ".join(f"{name or 'no type'} ({count})" for name, count in found.types[:5])
     notes = _notes(
@@ -102,7 +102,7 @@ def project_files(
     in_all = f", {size(found.total_size)}" if found.total_size is not None else ""
     heading = f"{found.files.total} files{in_all}. Types: {types}" if found.files.total else ""
     return _result(
-        app,
+        caller,
         found.files,
         "files",
         log_lines.brief_files(found),
@@ -118,7 +118,7 @@ def project_files(
 
 @tool(group="workspace", title="Search content")
 def search_content(
-    app: App,
+    caller: Caller,
     *,
     pattern: Annotated[str, "Text, or a regular expression with is_regex"],
     is_regex: bool = False,
@@ -129,7 +129,7 @@ def search_content(
 ) -> Outcome:
     """Find text in files, with lines around each match."""
     found = search(
-        app.workspace,
+        caller.workspace,
         pattern,
         is_regex=is_regex,
         path=path,
@@ -141,7 +141,7 @@ def search_content(
     heading = f"{total} matches in {found.files} files" if total else ""
     notes = _notes(found.withheld, *found.notes)
     return _result(
-        app,
+        caller,
         found.matches,
         "matches",
         log_lines.brief_matches(found),
@@ -153,7 +153,7 @@ def search_content(
 
 @tool(group="workspace", title="Read a file")
 def read_file(
-    app: App,
+    caller: Caller,
     *,
     path: Path,
     start_line: Line = None,
@@ -161,7 +161,7 @@ def read_file(
     start_column: Annotated[int, "Where in one long line to begin", Range(1, 10**9)] = 1,
 ) -> Outcome:
     """Read a file or a range of its lines, numbered."""
-    found = read(app.workspace, path, start_line=start_line, end_line=end_line, start_column=start_column)
+    found = read(caller.workspace, path, start_line=start_line, end_line=end_line, start_column=start_column)
     return Document(
         _numbered(found),
         name=found.path,
@@ -193,9 +193,9 @@ def _numbered(found: FileText) -> str:
 
 
 @tool(group="workspace", title="File facts")
-def file_info(app: App, *, paths: Annotated[list[str], "1 to 100 paths"]) -> Outcome:
+def file_info(caller: Caller, *, paths: Annotated[list[str], "1 to 100 paths"]) -> Outcome:
     """Size, lines, date, kind and first line of files."""
-    found = describe(app.workspace, paths)
+    found = describe(caller.workspace, paths)
     return Result(
         blocks=[info_block(each) for each in found],
         noun="files",
@@ -206,14 +206,14 @@ def file_info(app: App, *, paths: Annotated[list[str], "1 to 100 paths"]) -> Out
 
 
 @tool(group="workspace", title="Git status")
-def vcs_status(app: App) -> Outcome:
+def vcs_status(caller: Caller) -> Outcome:
     """Branch, upstream, what is staged, modified, untracked or in conflict, and any merge or rebase under way."""
-    found = status(app.workspace)
+    found = status(caller.workspace)
     line = log_lines.brief_status(found)
     upstream = f"\nupstream {found.upstream}" if found.upstream else ""
     counts = found.counts
     return _result(
-        app,
+        caller,
         found.entries,
         "paths",
         line,
@@ -232,7 +232,7 @@ def vcs_status(app: App) -> Outcome:
 
 @tool(group="workspace", title="Git diff")
 def vcs_diff(
-    app: App,
+    caller: Caller,
     *,
     path: Path = "",
     staged: bool = False,
@@ -242,11 +242,11 @@ def vcs_diff(
 ) -> Outcome:
     """What changed, file by file, in whole hunks."""
     found = diff(
-        app.workspace, path=path, staged=staged, commit=commit, context_lines=context_lines, stat_only=stat_only
+        caller.workspace, path=path, staged=staged, commit=commit, context_lines=context_lines, stat_only=stat_only
     )
     heading = f"{found.files} files, +{found.added}/-{found.removed} lines ({found.between})" if found.files else ""
     return _result(
-        app,
+        caller,
         found.parts,
         "hunks",
         log_lines.brief_diff(found),
@@ -258,7 +258,7 @@ def vcs_diff(
 
 @tool(group="workspace", title="Git log")
 def vcs_log(
-    app: App,
+    caller: Caller,
     *,
     path: Path = "",
     count: Annotated[int, Range(1, 10_000)] = 10,
@@ -269,9 +269,9 @@ def vcs_log(
 ) -> Outcome:
     """The newest commits, with how many there are in all."""
     asked = {"path": path, "since": since, "until": until, "author": author, "grep": grep}
-    found = log(app.workspace, count=count, **asked)
+    found = log(caller.workspace, count=count, **asked)
     result = _result(
-        app,
+        caller,
         found.commits,
         "commits",
         log_lines.brief_log(found),
@@ -293,9 +293,9 @@ def vcs_log(
 
 
 @resumes("commits")
-def _earlier(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
+def _earlier(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     head, skip, asked = rest.state["head"], rest.state["skip"], rest.state["asked"]
-    found = earlier_commits(app.workspace, head, skip, PAGE, **asked)
+    found = earlier_commits(caller.workspace, head, skip, PAGE, **asked)
     left = rest.items - len(found)
     shown = blocks("commits", found)
     if left <= 0 or not found:
@@ -305,11 +305,11 @@ def _earlier(app: App, rest: Rest) -> tuple[list[Block], Rest | None]:
 
 
 @tool(group="workspace", title="Git blame")
-def vcs_blame(app: App, *, path: Path, start_line: Line = None, end_line: Line = None) -> Outcome:
+def vcs_blame(caller: Caller, *, path: Path, start_line: Line = None, end_line: Line = None) -> Outcome:
     """Who last changed each line, in runs of one commit."""
-    found = blame(app.workspace, path, start_line=start_line, end_line=end_line)
+    found = blame(caller.workspace, path, start_line=start_line, end_line=end_line)
     return _result(
-        app,
+        caller,
         found.runs,
         "runs",
         log_lines.brief_blame(found),
