@@ -9,7 +9,8 @@ from typing import Any
 from haversack.app import Caller
 from haversack.tokens import FLOOR, count_tokens
 from haversack.tools.declaration import Tool
-from haversack.tools.road.call import call, extended
+from haversack.tools.road.call import call
+from haversack.tools.road.deliver import extended
 from haversack.tools.road.fit import Reply
 from haversack.tools.road.layouts import JsonLayout, Piece, TextLayout
 from haversack.tools.road.outcomes import LEVELS, Block, Document, Outcome, Result

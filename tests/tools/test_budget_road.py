@@ -284,8 +284,10 @@ def test_a_closed_account_refuses_calls_but_not_the_tools_that_mend_it(debited: 
         call(agent, "mem_stats", {})
     assert "budget_open" in caught.value.hint
     assert "opened account" in call(agent, "budget_open", {"total": 5_000}).text
-    # The reply that told of the closing is in the parent's account: something was sent, so something is debited.
-    assert newest(debited).sent == closing.tokens
+    # What was sent after the closing is in the parent's account: something was sent, so something is debited.
+    opening, told = debited.log.entries(debited.account, 2)
+    assert (opening.tool, told.tool) == ("budget_open", "budget_reset")
+    assert told.sent == closing.tokens
 
 
 def test_descriptions_tell_what_the_account_allows_only_when_that_is_asked_for(debited: Caller) -> None:

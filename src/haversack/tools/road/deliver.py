@@ -1,0 +1,155 @@
+"""Delivering: any outcome within a budget, the rest stashed, the reply debited and logged.
+
+`call` delivers what our tools return. A gateway or a hook delivers what somebody else returned:
+
+    outcome = Document(text, name="fetch")                    # or Result([Block(...), ...], noun="items", total=3)
+    reply = deliver(caller, Origin("fetch", {"url": url}), outcome, Asked(max_tokens=2_000))
+
+`reply.text` costs at most `max_tokens` in the caller's profile, and `more` goes on with what was left out.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+from haversack.app import Caller
+from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
+from haversack.tokens import Budget
+from haversack.tools.road.fit import Remainder, Reply, fit, fit_document
+from haversack.tools.road.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
+from haversack.tools.road.outcomes import LEVELS, NO_FACTS, Document, Done, Outcome, Result
+from haversack.tools.road.trail import Trail
+from haversack.values import record, replace
+
+if TYPE_CHECKING:
+    from haversack.worklog.ledger import Standing
+
+KeyFor = Callable[[Outcome, Remainder, str], str]
+
+
+@record
+class Origin:
+    """The call an outcome answers, for the work log and for "make the call again".
+
+    `default_tokens` is the budget of a call that names none (0: the usual allocation).
+    """
+
+    tool: str
+    arguments: Mapping[str, object] = NO_FACTS
+    default_tokens: int = 0
+
+
+@record
+class Asked:
+    """How the reply is wanted; without `max_tokens` the account decides. Text to paste has no footer."""
+
+    max_tokens: int | None = None
+    level: str = "standard"
+    format: Literal["text", "json"] = "text"
+    footer: bool = True
+
+
+USUAL = Asked()
+
+
+def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USUAL) -> Reply:
+    """The outcome as a reply within the budget asked for, or within what the caller's account allows.
+
+    What does not fit is stashed under the key the reply names. The reply is debited and logged in the caller's
+    account, if there is one, in the same transaction.
+    """
+    standing = _standing(caller)
+    tokens = asked.max_tokens or caller.ledger.allocation(standing, origin.tool, origin.default_tokens)
+    budget = Budget(tokens, caller.profile)
+    notes = _notes(standing, asked.max_tokens)
+    as_json = asked.format == "json"
+    layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=asked.footer, notes=notes)
+    while True:
+        # Only when another process takes a key between fitting and writing is there a second round.
+        trail = Trail(caller, origin.tool, origin.arguments)
+        reply = _fitted(outcome, budget, asked.level, layout, trail.key_for)
+        try:
+            if trail.write(caller.account, outcome, reply):
+                return reply
+        except StoreUnwritable:
+            # What was asked for has been read or done; only the trail of it is missing, which the reply admits.
+            return _fitted(outcome, budget, asked.level, layout, _unkept)
+
+
+def deliver_failure(caller: Caller, origin: Origin, error: HaversackError) -> None:
+    """Debit and log a call that failed: its message is in the reader's context too."""
+    if _standing(caller) is not None:
+        Trail(caller, origin.tool, origin.arguments).write_failure(caller.account, error)
+
+
+def admit(caller: Caller) -> None:
+    """Refuse a caller whose account is closed or unknown, before anything is done for it."""
+    if caller.account:
+        caller.ledger.in_force(caller.account)
+
+
+def _standing(caller: Caller) -> "Standing | None":
+    """How the caller's account stands; None where replies are not debited."""
+    try:
+        return caller.ledger.in_force(caller.account) if caller.account else None
+    except (NotFound, Conflict, StoreUnwritable):
+        return None
+
+
+def _notes(standing: "Standing | None", max_tokens: int | None) -> Notes:
+    if standing is None:
+        return NO_NOTES
+    # A caller that names a budget gets the same bytes for the same question, however the account stands.
+    return Notes(standing.alert, standing.spendable if max_tokens is None else None)
+
+
+def _unkept(outcome: Outcome, remainder: Remainder, level: str) -> str:
+    return ""
+
+
+def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_for: KeyFor) -> Reply:
+    if isinstance(outcome, Done):
+        return _message(outcome, budget, layout)
+    stashed_level = LEVELS[0] if level == "auto" else level
+
+    def stash(remainder: Remainder) -> str:
+        return key_for(outcome, remainder, stashed_level)
+
+    if isinstance(outcome, Document):
+        return fit_document(outcome, budget, layout, stash)
+    reply = fit(outcome, budget, level, layout, stash)
+    if outcome.extend and outcome.rest and len(reply.names) == len(outcome.blocks):
+        longer = extended(outcome)
+        if len(longer.blocks) > len(outcome.blocks):
+            further = _fitted(longer, budget, level, layout, key_for)
+            # The footer of a reply cut by its budget is longer, and can cost the last item its place.
+            return further if len(further.names) >= len(reply.names) else reply
+    return reply
+
+
+def extended(result: Result) -> Result:
+    """The result with twice as much of it rendered: a reply that shows all of it may have room for more.
+
+    What lies beyond a limit of the caller's is never given this way.
+    """
+    blocks, rest = list(result.blocks), result.rest
+    while rest and result.extend and len(blocks) <= 2 * len(result.blocks):
+        further, rest = result.extend(rest)
+        if not further:
+            break
+        blocks += further
+    return replace(result, blocks=blocks, rest=rest)
+
+
+def _message(done: Done, budget: Budget, layout: Layout) -> Reply:
+    alert = layout.notes.alert
+    if isinstance(layout, JsonLayout):
+        from json import dumps
+
+        facts = {"message": done.message, **done.facts} | ({"alert": alert} if alert else {})
+        text = dumps(facts, ensure_ascii=False)
+    else:
+        text = f"{done.message}\n{alert}" if alert else done.message
+    return Reply(text, budget.profile.count(text))
+
+
+__all__ = ["Asked", "Origin", "Reply", "admit", "deliver", "deliver_failure"]
