@@ -1,17 +1,24 @@
 """The program: the command line, and the other doors it opens."""
 
-import gc
 import os
 import sys
 from typing import NoReturn
 
-# Collections while the program loads find nothing to free and cost a tenth of a cold start.
-_COLLECT_AFTER = 100_000
+from haversack.cli.doors import Door
+
+DOORS = (
+    Door(
+        "serve",
+        "hosts and servers",
+        "Serve the tools over MCP on standard input and output.",
+        "haversack.__main__:serve",
+    ),
+)
+"""The commands of other rooms; a new one is one line here, and its function uses `haversack.argument_parser`."""
 
 
 def program() -> NoReturn:
     """The program as a process of its own: run what was typed, and leave without tidying up what ends anyway."""
-    gc.set_threshold(_COLLECT_AFTER)
     code = main()
     try:
         sys.stdout.flush()
@@ -28,12 +35,13 @@ def main() -> int:
     """Run what was typed and return the exit code."""
     from haversack import cli
 
-    return cli.main(doors={"serve": _serve})
+    return cli.main(doors=DOORS)
 
 
-def _serve(typed: list[str]) -> int:
+def serve(typed: list[str]) -> int:
+    """Serve MCP clients until they leave, and return the exit code."""
     from haversack.app import open_caller
-    from haversack.cli.options import plain_parser
+    from haversack.argument_parser import plain_parser
     from haversack.stdio.server import serve
 
     parser = plain_parser(
@@ -47,9 +55,6 @@ def _serve(typed: list[str]) -> int:
     parser.add_argument("--log-file", default="", metavar="FILE", help="also keep a log here; it is rotated")
     parsed = parser.parse_args(typed)
     names = [name.strip() for name in parsed.tools.split(",") if name.strip()]
-    # What is loaded stays; what a server makes from now on is collected soon, to keep it small.
-    gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER // 100)
     return serve(open_caller(own_account=True), tool_names=names, log_file=parsed.log_file)
 
 

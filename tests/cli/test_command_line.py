@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from haversack.__main__ import DOORS
 from haversack.cli import main
 from haversack.cli.commands import COMMANDS, HOUSEKEEPING, Command
 from haversack.tokens import count_tokens
@@ -85,11 +86,11 @@ def test_bad_input_to_any_command_is_a_clear_error(command: Command, capsys: pyt
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("name", [*(command.name for command in COMMANDS), *HOUSEKEEPING])
+@pytest.mark.parametrize(
+    "name", [*(command.name for command in COMMANDS), *HOUSEKEEPING, *(door.name for door in DOORS)]
+)
 def test_every_command_has_help_with_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from haversack.__main__ import _serve
-
-    code = main([*name.split(), "--help"], doors={"serve": _serve})
+    code = main([*name.split(), "--help"], doors=DOORS)
     said = capsys.readouterr().out
     assert code == 0
     assert f"usage: haversack {name}" in said

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from haversack.__main__ import DOORS
 from haversack.app import Caller, open_caller
 from haversack.cli import main
 from haversack.cli.commands import COMMAND_BY_NAME, COMMANDS, HOUSEKEEPING, Command
@@ -177,21 +178,18 @@ def test_wrong_values_are_errors_that_name_them(
         assert "no such thing" in complaint and "Traceback" not in complaint
 
 
-@pytest.mark.parametrize("name", HOUSEKEEPING)
+@pytest.mark.parametrize("name", [*HOUSEKEEPING, *(door.name for door in DOORS)])
 def test_every_piece_of_housekeeping_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from haversack import __main__
-
-    doors = {"serve": __main__._serve}
-    assert main([*name.split(), "--help"], doors) == 0
+    assert main([*name.split(), "--help"], DOORS) == 0
     assert f"usage: haversack {name}" in capsys.readouterr().out
-    assert main([*name.split(), "--nonsense"], doors) == 2
+    assert main([*name.split(), "--nonsense"], DOORS) == 2
     assert "--help" in capsys.readouterr().err
 
 
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
+    assert main(["--help"], DOORS) == 0
     text = capsys.readouterr().out
-    for name in [command.name for command in COMMANDS] + list(HOUSEKEEPING):
+    for name in [command.name for command in COMMANDS] + list(HOUSEKEEPING) + [door.name for door in DOORS]:
         assert re.search(rf"^  {re.escape(name)} ", text, re.MULTILINE), name
 
 

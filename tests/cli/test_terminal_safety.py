@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from haversack.app import Caller
-from haversack.cli.terminal import neutralised
+from haversack.terminal import neutralised
 from haversack.tools.road.call import call
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202egnp.exe \u2066x\u2069 \r over \x08\x7f"

@@ -2,7 +2,7 @@
 
 import os
 
-from haversack.cli import terminal
+from haversack import terminal
 from haversack.config import load
 from haversack.store.sqlite import backup as store_backup
 

@@ -184,7 +184,6 @@ COMMANDS: tuple[Command, ...] = (
 )  # fmt: skip
 
 HOUSEKEEPING: dict[str, str] = {
-    "serve": "Serve the tools over MCP on standard input and output.",
     "tokens": "Count the tokens of files under each profile.",
     "export": "Write everything as JSON Lines.",
     "import": "Read JSON Lines written by export; what is there already is not added again.",

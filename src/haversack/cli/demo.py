@@ -2,9 +2,9 @@
 
 import tempfile
 
+from haversack import terminal
 from haversack.app import Caller, open_caller
-from haversack.cli import terminal
-from haversack.cli.terminal import tally
+from haversack.cli import tally
 from haversack.config import Config
 from haversack.tools.road.call import Options, call
 

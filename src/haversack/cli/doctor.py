@@ -5,8 +5,8 @@ import shutil
 import stat
 from collections.abc import Callable
 
+from haversack import terminal
 from haversack.app import open_caller
-from haversack.cli import terminal
 from haversack.config import Config, load
 from haversack.errors import HaversackError
 from haversack.memory.search.index_words import rebuild_index

@@ -4,9 +4,9 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
+from haversack import terminal
 from haversack.app import open_caller
-from haversack.cli import terminal
-from haversack.cli.options import plain_parser
+from haversack.argument_parser import plain_parser
 from haversack.errors import InvalidArgument
 
 

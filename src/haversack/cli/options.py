@@ -1,15 +1,13 @@
 """A command line parser made from a tool's declaration."""
 
 import argparse
-import os
 import sys
-from typing import Any, NoReturn
+from typing import Any
 
+from haversack.argument_parser import Parser, plain_parser
 from haversack.cli.commands import Command
 from haversack.errors import InvalidArgument
 from haversack.tools.declaration import Parameter, Tool
-
-EXIT_USAGE = 2
 
 # The names people type first; the parameter's own name always works too.
 _OPTION_NAMES = {
@@ -19,49 +17,9 @@ _OPTION_NAMES = {
 }
 
 
-# The program speaks English only; to look for translations that are not there would take longer than to parse.
-argparse._ = str  # type: ignore[attr-defined]
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors say what to do and end with the exit code for wrong usage."""
-
-    def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"{self.prog}: {message}\nTry `{self.prog} --help`.\n")
-        raise SystemExit(EXIT_USAGE)
-
-
-def formatter(prog: str) -> argparse.HelpFormatter:
-    """Help as wide as the terminal; argparse would load a whole module to find that out, for every option."""
-    try:
-        width = os.get_terminal_size().columns - 2
-    except OSError:
-        width = 100
-    return argparse.RawDescriptionHelpFormatter(prog, width=max(width, 60))
-
-
-def plain_parser(name: str, about: str, *examples: str) -> Parser:
-    """The parser of a command that is not a tool, without options yet."""
-    lines = "\n".join(f"  {line}" for line in examples)
-    return Parser(
-        prog=f"haversack {name}",
-        description=about,
-        epilog=f"examples:\n{lines}" if lines else None,
-        formatter_class=formatter,
-        allow_abbrev=False,
-    )
-
-
 def parser_for(command: Command, tool: Tool) -> Parser:
     """The parser of one command."""
-    examples = "\n".join(f"  {line}" for line in command.examples)
-    parser = Parser(
-        prog=f"haversack {command.name}",
-        description=command.about or tool.about,
-        epilog=f"examples:\n{examples}" if examples else None,
-        formatter_class=formatter,
-        allow_abbrev=False,
-    )
+    parser = plain_parser(command.name, command.about or tool.about, *command.examples)
     for parameter in tool.parameters:
         if parameter.name in command.hidden or parameter.name == "format":
             continue

@@ -4,8 +4,8 @@ import json
 import os
 from typing import Any
 
+from haversack import terminal
 from haversack.app import open_caller
-from haversack.cli import terminal
 from haversack.errors import InvalidArgument
 from haversack.packs.comparison import Difference, Entry, compare_packs, compare_texts
 

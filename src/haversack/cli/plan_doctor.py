@@ -3,7 +3,7 @@
 import os
 from datetime import UTC, datetime
 
-from haversack.cli import terminal
+from haversack import terminal
 from haversack.config import Config, load
 from haversack.sdd.checks import repair
 from haversack.sdd.checks.repair import Mended, Problem

@@ -2,7 +2,7 @@
 
 import sys
 
-from haversack.cli import terminal
+from haversack import terminal
 from haversack.errors import InvalidArgument
 from haversack.tokens import PROFILES, Profile, profile_named
 

@@ -2,13 +2,9 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from haversack.errors import ToolFailed
 from haversack.patterns import pattern
-
-if TYPE_CHECKING:
-    from haversack.tools.road.fit import Reply
 
 _CONTROL = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOOTER = pattern(r"^(📏|⚡|Showing \d+ of |\[Budget )")
@@ -22,6 +18,14 @@ def make_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure") and (stream.encoding or "").lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def width() -> int:
+    """The columns of the terminal; 100 where there is none."""
+    try:
+        return os.get_terminal_size().columns
+    except OSError:
+        return 100
 
 
 def is_for_people() -> bool:
@@ -51,7 +55,7 @@ def show(text: str) -> None:
 
 
 def forget_output() -> None:
-    """Send what is still to be written nowhere: Python would complain again when it flushes at exit."""
+    """Redirect standard output to the null device, so that flushing it at exit cannot fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -67,15 +71,6 @@ def say(text: str) -> None:
     sys.stderr.write(neutralised(text) + "\n")
 
 
-def tally(reply: "Reply", noun: str) -> str:
-    """What a reply holds and what it left out, for replies that are pasted without their footer."""
-    said = f"{reply.shown} of {reply.total} {noun}, ~{reply.tokens:,} tokens"
-    if reply.left is None:
-        return said
-    way = f"haversack more {reply.left.key}" if reply.left.key else "not kept, as the store cannot be written"
-    return f"{said}; {reply.left.items} left out, ~{reply.left.price:,} tokens: {way}"
-
-
 def neutralised(text: str) -> str:
     """The text with control characters and direction overrides shown instead of obeyed."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
@@ -89,11 +84,11 @@ def _painted(line: str) -> str:
     return line
 
 
-def table(rows: list[dict[str, object]], columns: tuple[str, ...], width: int) -> str:
+def table(rows: list[dict[str, object]], columns: tuple[str, ...], columns_wide: int) -> str:
     """Rows as aligned columns; the last column is cut to the width of the terminal."""
     cells = [[neutralised(str(row.get(column, ""))) for column in columns] for row in rows]
     widths = [max(len(column), *(len(line[at]) for line in cells)) for at, column in enumerate(columns)]
-    room = max(20, width - sum(widths[:-1]) - 2 * (len(columns) - 1))
+    room = max(20, columns_wide - sum(widths[:-1]) - 2 * (len(columns) - 1))
     lines = []
     for line in ([column.upper() for column in columns], *cells):
         last = line[-1] if len(line[-1]) <= room else line[-1][: room - 1] + "…"

@@ -1,0 +1,57 @@
+"""The parser of every command: help as wide as the terminal, and errors that say what to type instead."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from haversack import terminal
+
+EXIT_USAGE = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors name the nearest option and end with the exit code for wrong usage."""
+
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
+        """What was typed; anything left over is an error."""
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._suggestions(unknown)}")
+        return parsed
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and end the command."""
+        terminal.say(f"{self.prog}: {message}\nTry `{self.prog} --help`.")
+        raise SystemExit(EXIT_USAGE)
+
+    def _suggestions(self, unknown: Sequence[str]) -> str:
+        from difflib import get_close_matches
+
+        known = [name for action in self._actions for name in action.option_strings if name.startswith("--")]
+        near = [
+            match
+            for word in unknown
+            if word.startswith("-")
+            for match in get_close_matches(word.partition("=")[0], known, n=2, cutoff=0.65)
+        ]
+        return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
+def formatter(prog: str) -> argparse.HelpFormatter:
+    """Help as wide as the terminal; argparse would load a whole module to find that out, for every option."""
+    return argparse.RawDescriptionHelpFormatter(prog, width=max(terminal.width() - 2, 60))
+
+
+def plain_parser(name: str, about: str, *examples: str, **settings: Any) -> Parser:
+    """The parser of a command, without options yet; `name` is what is typed after `haversack`."""
+    lines = "\n".join(f"  {line}" for line in examples)
+    return Parser(
+        prog=f"haversack {name}",
+        description=about,
+        epilog=f"examples:\n{lines}" if lines else None,
+        formatter_class=formatter,
+        allow_abbrev=False,
+        **settings,
+    )

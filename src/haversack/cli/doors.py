@@ -1,0 +1,40 @@
+"""Commands of rooms beside this one, which this one does not import: a name, a line of help and where to find it."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Literal
+
+from haversack.values import record
+
+HelpGroup = Literal[
+    "remember", "find", "packs and budget", "workspace", "plan", "hosts and servers", "upkeep"
+]  # fmt: skip
+HELP_GROUPS: dict[HelpGroup, str] = {
+    "remember": "Remember",
+    "find": "Find",
+    "packs and budget": "Packs and budget",
+    "workspace": "Workspace",
+    "plan": "Plan",
+    "hosts and servers": "Hosts and servers",
+    "upkeep": "Upkeep",
+}
+"""The headings of `haversack --help`, in order."""
+
+
+@record
+class Door:
+    """A command whose function `(typed: list[str]) -> exit code` is at `address`, as in `haversack.room.module:name`.
+
+    The module is imported only when the command is typed. A name may have two words.
+    """
+
+    name: str
+    group: HelpGroup
+    about: str
+    address: str
+
+    def open(self, typed: list[str]) -> int:
+        """Run the command with what was typed after its name."""
+        module, _, function = self.address.partition(":")
+        run: Callable[[list[str]], int] = getattr(import_module(module), function)
+        return run(typed)
