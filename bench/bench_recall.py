@@ -1,23 +1,27 @@
-"""How much of the evidence a question needs is inside a reply of N tokens.
+"""How much of the evidence a question needs is inside a reply of N tokens, on every question set of a folder.
 
-Reads a question set with evidence labels (`HAVERSACK_DATA`, or `--data`), stores every turn of every dialogue as an
-observation, asks each question at each budget, and prints the share of evidence turns that are inside the reply,
-beside two baselines in the same run: every word required and a stop at the first item that does not fit (as many
-memory servers do), and plain any-word BM25 over the same rows.
+`HAVERSACK_DATA` or `--data` names a folder of sets, or one file. Each turn or note of a set is stored through
+`mem_save`; each question is asked at each budget; the figure is the share of its evidence that the reply shows.
 
-The file: {"categories": {"1": name}, "conversations": [{"id", "turns": [{"id", "s", "date", "who", "text"}],
-"qa": [{"q", "cat", "ev": [turn ids]}]}]}. Without a file a small built-in set shows that everything runs.
+Every method answers through the tool `mem_search`, so each pays for the same heading, item lines and footers: the
+plain methods only replace the order in which the hits arrive. Replies with whole observations (`detail_level=full`)
+and replies with snippets are separate tables, because a snippet shows less of an observation than its evidence.
+
+A set: {"categories": {"1": name}, "conversations": [{"id", "turns": [{"id", "s", "date", "who", "text"}],
+"qa": [{"q", "cat", "ev": [turn ids]}]}]}. Without data, two small built-in sets show that everything runs.
 """
 
 import argparse
+import glob
 import json
 import os
 import re
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,161 +30,243 @@ import apsw
 from haversack.app import Caller, open_caller
 from haversack.config import Config, MemorySettings
 from haversack.memory.meaning import similarity
-from haversack.memory.search.query import STOP_WORDS
-from haversack.tokens import count_tokens
+from haversack.memory.search import search
+from haversack.memory.search.query import STOP_WORDS, parse_query
+from haversack.memory.search.ranking import Hit
+from haversack.memory.search.search import Found
 from haversack.tools.road.call import call
+from haversack.tools.road.quoting import passage
 
 BUDGETS = (250, 500, 1000, 2000, 4000)
-MEANING = "mem_search + semantic"
-AIMS = {"mem_search": (72, 80, 85, 90, 93), MEANING: (75, 83, 88, 92, 95)}
-"""On the long dialogues of LoCoMo; another set has other figures."""
-SAMPLE = {
-    "categories": {"1": "sample"},
-    "conversations": [
-        {
-            "id": "sample",
-            "turns": [
-                {"id": "D1:1", "s": 1, "date": "1:56 pm on 8 May, 2023", "who": "Ana", "text": "How was the regatta?"},
-                {
-                    "id": "D1:2",
-                    "s": 1,
-                    "date": "1:56 pm on 8 May, 2023",
-                    "who": "Ben",
-                    "text": "We came third, in the rain!",
-                },
-                {
-                    "id": "D2:1",
-                    "s": 2,
-                    "date": "9:10 am on 2 June, 2023",
-                    "who": "Ana",
-                    "text": "I adopted a beagle called Miro.",
-                },
-            ],
-            "qa": [
-                {"q": "What is the name of Ana's dog?", "cat": 1, "ev": ["D2:1"]},
-                {"q": "How did Ben do at the regatta?", "cat": 1, "ev": ["D1:2"]},
-            ],
-        }
+PLAIN, OURS, PACK, MODEL = "plain BM25", "mem_search", "context_pack", "mem_search + model"
+TUNED_ON = frozenset({"locomo"})
+"""The sets the dialogue weights were fitted on. No claim rests on them alone."""
+MOST_HITS = 200
+SAMPLES = {
+    "sample-dialogue": [
+        ("D1:1", 1, "1:56 pm on 8 May, 2023", "Ana", "How was the regatta?"),
+        ("D1:2", 1, "1:56 pm on 8 May, 2023", "Ben", "We came third, in the rain!"),
+        ("D2:1", 2, "9:10 am on 2 June, 2023", "Ana", "I adopted a beagle called Miro."),
+        ("D2:2", 2, "9:10 am on 2 June, 2023", "Ana", "I adopted a beagle called Miro."),
+    ],
+    "sample-notes": [
+        ("n1", 1, "1:00 pm on 1 May, 2024", "Deploys", "We deploy on Tuesdays, after the backup."),
+        ("n2", 2, "1:00 pm on 2 May, 2024", "Backups", "The nightly backup goes to the second region."),
+        ("n3", 3, "1:00 pm on 3 May, 2024", "Database port", "PostgreSQL listens on port 6543."),
     ],
 }
-Ask = Callable[[str, str, int], tuple[set[int], int]]
+SAMPLE_QUESTIONS = {
+    "sample-dialogue": [("What is the name of Ana's dog?", ["D2:1"]), ("How did Ben do at the regatta?", ["D1:2"])],
+    "sample-notes": [("When do we deploy?", ["n1"]), ("Which port does the database use?", ["n3"])],
+}
+Ask = Callable[["Question", int], tuple[set[int], int]]
 
 
-def moment(text: str) -> int:
-    """A dialogue's date in microseconds since 1970."""
-    found = datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-    return int(found.timestamp()) * 1_000_000
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of one project, with the ids of the observations that answer it."""
+
+    text: str
+    project: str
+    evidence: frozenset[int]
 
 
-def fill(caller: Caller, clock: list[int], conversations: Iterable[dict[str, Any]]) -> dict[tuple[str, str], int]:
-    """Store every turn; the observation's id by conversation and turn."""
-    ids = {}
-    for conversation in conversations:
-        project = conversation["id"]
-        for order, turn in enumerate(conversation["turns"]):
-            clock[0] = moment(turn["date"]) + order
-            saved = call(
-                caller,
-                "mem_save",
-                {
-                    "title": turn["who"],
-                    "content": turn["text"] or "(no words)",
-                    "project": project,
-                    "session_id": f"{project}-{turn['s']}",
-                    "format": "json",
-                },
+@dataclass(slots=True)
+class Row:
+    """One method on one set: recall and milliseconds per question at each budget, and replies over their budget."""
+
+    method: str
+    recall: list[float] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
+    over: int = 0
+
+
+class QuestionSet:
+    """A question set whose notes are stored, with a caller that has no model of meaning and one that may."""
+
+    def __init__(self, name: str, conversations: Sequence[dict[str, Any]], home: str, most: int | None) -> None:
+        self.name = name
+        self.clock = [0]
+        self.home = os.path.join(home, name)
+        self.caller = open_caller(
+            Config(home=self.home, memory=MemorySettings(semantic="off")), directory=home, now=lambda: self.clock[0]
+        )
+        self.plain = PlainIndex()
+        ids = dict(self._stored(conversations))
+        self.observations = len(set(ids.values()))
+        asked = [
+            Question(
+                each["q"],
+                held["id"],
+                frozenset(ids[held["id"], turn] for turn in each["ev"] if (held["id"], turn) in ids),
             )
-            ids[project, turn["id"]] = json.loads(saved.text)["id"]
-    return ids
+            for held in conversations
+            for each in held["qa"]
+        ]
+        asked = [each for each in asked if each.evidence]
+        self.questions = asked[:: max(1, -(-len(asked) // most))] if most else asked
+
+    def _stored(self, conversations: Iterable[dict[str, Any]]) -> Iterator[tuple[tuple[str, str], int]]:
+        for conversation in conversations:
+            project = conversation["id"]
+            for order, turn in enumerate(conversation["turns"]):
+                self.clock[0] = _moment(turn["date"]) + order
+                text = turn["text"] or "(no words)"
+                saved = call(
+                    self.caller,
+                    "mem_save",
+                    {
+                        "title": turn["who"],
+                        "content": text,
+                        "project": project,
+                        "session_id": f"{project}-{turn['s']}",
+                        "format": "json",
+                    },
+                )
+                # Equal turns are one observation: the second save answers with the id of the first.
+                identifier = json.loads(saved.text)["id"]
+                self.plain.add(identifier, project, f"{turn['who']}: {text}")
+                yield (project, turn["id"]), identifier
+
+    def with_model(self, model: str) -> Caller | None:
+        """A caller that searches by meaning too, with every vector made; None where no model is installed."""
+        caller = open_caller(Config(home=self.home), directory=self.home, now=lambda: self.clock[0])
+        if not similarity.model_of(caller.memory):
+            return None
+        start = time.perf_counter()
+        done = similarity.reembed(caller.memory)
+        spent = 1000 * (time.perf_counter() - start) / max(done.embedded, 1)
+        print(f"  {self.name}: {done.model}, {spent:.1f} ms to embed an observation")
+        return caller
 
 
-def shown_ids(text: str) -> set[int]:
-    """The observations a reply shows."""
-    return {int(found) for found in re.findall(r"^#(\d+) ", text, re.MULTILINE)}
+class PlainIndex:
+    """Full text as others do it: one FTS5 table with Porter stems, any word, ordered by its own bm25()."""
+
+    def __init__(self) -> None:
+        self.db = apsw.Connection(":memory:")
+        self.db.execute("CREATE VIRTUAL TABLE t USING fts5 (body, project UNINDEXED, tokenize='porter unicode61')")
+        self.known: set[int] = set()
+
+    def add(self, identifier: int, project: str, body: str) -> None:
+        if identifier not in self.known:
+            self.known.add(identifier)
+            self.db.execute("INSERT INTO t (rowid, body, project) VALUES (?, ?, ?)", (identifier, body, project))
+
+    def best(self, question: str, project: str) -> list[int]:
+        words = [word for word in re.findall(r"\w+", question.lower()) if word not in STOP_WORDS]
+        if not words:
+            return []
+        match = " OR ".join(f'"{word}"' for word in words)
+        sql = f"SELECT rowid FROM t WHERE t MATCH ? AND project = ? ORDER BY rank LIMIT {MOST_HITS}"
+        return [row[0] for row in self.db.execute(sql, (match, project))]
 
 
-def asking(caller: Caller, tool: str, **extra: object) -> Ask:
-    def ask(question: str, project: str, budget: int) -> tuple[set[int], int]:
-        reply = call(caller, tool, {"query": question, "project": project, "max_tokens": budget, **extra})
-        return shown_ids(reply.text), reply.tokens
+@contextmanager
+def plain_order(plain: PlainIndex, project: str) -> Iterator[None]:
+    """Let `mem_search` answer with the hits of a plain index; rendering, fitting and footers stay as they are."""
+    ours = search.search
+
+    def ordered(memory: Any, text: str, chosen: Any, **_: object) -> Found:
+        held = search.by_ids(memory, plain.best(text, project))
+        hits = tuple(Hit(each, 1.0 / rank, ()) for rank, each in enumerate(held, 1))
+        found = ours(memory, text, chosen, limit=1)
+        return Found(parse_query(text), chosen, found.match, hits, (), len(hits))
+
+    search.search = ordered
+    try:
+        yield
+    finally:
+        search.search = ours
+
+
+def asking(caller: Caller, level: str, plain: PlainIndex | None = None) -> Ask:
+    """Ask through `mem_search`, with our order or a plain one."""
+
+    def ask(question: Question, budget: int) -> tuple[set[int], int]:
+        arguments = {"query": question.text, "project": question.project, "max_tokens": budget, "limit": MOST_HITS}
+        with plain_order(plain, question.project) if plain else nullcontext():
+            reply = call(caller, "mem_search", {**arguments, "detail_level": level})
+        return {int(found) for found in re.findall(r"^#(\d+) ", reply.text, re.MULTILINE)}, reply.tokens
 
     return ask
 
 
 def asking_for_a_pack(caller: Caller) -> Ask:
-    def ask(question: str, project: str, budget: int) -> tuple[set[int], int]:
-        arguments = {"query": question, "project": project, "max_tokens": budget, "candidates": 200, "format": "json"}
-        reply = call(caller, "context_pack", arguments)
-        return {held["id"] for held in json.loads(reply.text)["memories"]}, reply.tokens
+    """Ask for a pack as text; its sections carry no ids, so the evidence is looked for by its content."""
+
+    def ask(question: Question, budget: int) -> tuple[set[int], int]:
+        arguments = {"query": question.text, "project": question.project, "max_tokens": budget}
+        reply = call(caller, "context_pack", {**arguments, "candidates": MOST_HITS})
+        evidence = search.by_ids(caller.memory, sorted(question.evidence))
+        return {each.id for each in evidence if f"{passage(each.content)}\n" in f"{reply.text}\n"}, reply.tokens
 
     return ask
 
 
-class Baseline:
-    """Full text as others do it: one FTS5 table, whole items in rank order."""
-
-    def __init__(self, conversations: Iterable[dict[str, Any]], ids: dict[tuple[str, str], int]) -> None:
-        self.db = apsw.Connection(":memory:")
-        self.db.execute("CREATE VIRTUAL TABLE t USING fts5 (body, project UNINDEXED, tokenize='porter unicode61')")
-        self.cost = {}
-        for conversation in conversations:
-            for turn in conversation["turns"]:
-                row = ids[conversation["id"], turn["id"]]
-                line = f"#{row} [{turn['date']}] {turn['who']}: {turn['text']}\n"
-                self.cost[row] = count_tokens(line)
-                self.db.execute(
-                    "INSERT INTO t (rowid, body, project) VALUES (?, ?, ?)",
-                    (row, f"{turn['who']}: {turn['text']}", conversation["id"]),
-                )
-
-    def rows(self, words: list[str], joint: str, project: str) -> list[int]:
-        if not words:
-            return []
-        match = joint.join(f'"{word}"' for word in words)
-        sql = "SELECT rowid FROM t WHERE t MATCH ? AND project = ? ORDER BY rank LIMIT 300"
-        return [row[0] for row in self.db.execute(sql, (match, project))]
-
-    def every_word(self, question: str, project: str, budget: int) -> tuple[set[int], int]:
-        """Every word required, and a stop at the first item that does not fit."""
-        chosen, used = set(), 0
-        for row in self.rows(re.findall(r"\w+", question), " AND ", project):
-            if used + self.cost[row] > budget:
-                break
-            chosen.add(row)
-            used += self.cost[row]
-        return chosen, used
-
-    def any_word(self, question: str, project: str, budget: int) -> tuple[set[int], int]:
-        """Plain BM25 over any word, stop words out, skipping what does not fit."""
-        words = [word for word in re.findall(r"\w+", question.lower()) if word not in STOP_WORDS]
-        chosen, used = set(), 0
-        for row in self.rows(words, " OR ", project):
-            if used + self.cost[row] <= budget:
-                chosen.add(row)
-                used += self.cost[row]
-        return chosen, used
+def measured(name: str, ask: Ask, questions: Sequence[Question]) -> Row:
+    """One method asked every question at every budget."""
+    row = Row(name)
+    for budget in BUDGETS:
+        total = 0.0
+        start = time.perf_counter()
+        for question in questions:
+            found, tokens = ask(question, budget)
+            row.over += tokens > budget
+            total += len(question.evidence & found) / len(question.evidence)
+        row.milliseconds.append(1000 * (time.perf_counter() - start) / max(len(questions), 1))
+        row.recall.append(100 * total / max(len(questions), 1))
+    return row
 
 
-def measure(ask: Ask, questions: list[dict[str, Any]], budget: int) -> tuple[dict[int, list[float]], float, int]:
-    """Recall per category, seconds per question, and how many replies were over the budget."""
-    recalls: dict[int, list[float]] = defaultdict(list)
-    over = 0
-    start = time.perf_counter()
-    for question in questions:
-        found, tokens = ask(question["q"], question["project"], budget)
-        over += tokens > budget
-        evidence = question["evidence"]
-        recalls[question["cat"]].append(len(evidence & found) / len(evidence))
-    return recalls, (time.perf_counter() - start) / max(len(questions), 1), over
+def rows_of(held: QuestionSet, modes: Sequence[str], model: str) -> dict[str, list[Row]]:
+    """Mode -> its rows on one set."""
+    understanding = None if model == "off" else held.with_model(model)
+    rows: dict[str, list[Row]] = {}
+    for mode in modes:
+        level = "full" if mode == "whole" else "standard"
+        methods = {PLAIN: asking(held.caller, level, held.plain), OURS: asking(held.caller, level)}
+        if mode == "whole":
+            methods[PACK] = asking_for_a_pack(held.caller)
+        if understanding is not None:
+            methods[MODEL] = asking(understanding, level)
+        rows[mode] = [measured(name, ask, held.questions) for name, ask in methods.items()]
+    if understanding is not None:
+        understanding.app.close()
+    return rows
 
 
-def mean(values: Iterable[float]) -> float:
-    held = list(values)
-    return 100 * sum(held) / len(held) if held else 0.0
+def report(name: str, mode: str, rows: Iterable[Row]) -> None:
+    """The rows of one set as lines of the table."""
+    for row in rows:
+        cells = "".join(f"{value:>8.1f}" for value in row.recall)
+        spent = sum(row.milliseconds) / len(row.milliseconds)
+        print(f"{name:<16}{mode:<9}{row.method:<20}{cells}{spent:>9.1f}{row.over:>6}", flush=True)
 
 
-def plot(figures: dict[str, list[float]], path: str) -> None:
-    """Recall against budget, one line per method; skipped where matplotlib is not installed."""
+def claims(tables: dict[str, dict[str, list[Row]]]) -> Iterator[str]:
+    """What the run supports: the least lead over plain BM25 on any set, apart from what was tuned on."""
+    sets = {name: modes for name, modes in tables.items() if name not in TUNED_ON}
+    for mode in ("whole", "snippet"):
+        for place, budget in enumerate(BUDGETS):
+            leads = [
+                _recall(modes[mode], OURS)[place] - _recall(modes[mode], PLAIN)[place]
+                for modes in sets.values()
+                if mode in modes
+            ]
+            if leads:
+                what = f"least lead over plain BM25 on {len(leads)} sets, {mode} observations, {budget:,} tokens"
+                yield f"claim: {what} | {min(leads):.1f} | at least 0 | points"
+    over = sum(row.over for modes in tables.values() for rows in modes.values() for row in rows)
+    yield f"claim: replies over their budget | {over} | at most 0 | replies"
+
+
+def _recall(rows: Sequence[Row], method: str) -> list[float]:
+    return next(row.recall for row in rows if row.method == method)
+
+
+def plot(tables: dict[str, dict[str, list[Row]]], path: str) -> None:
+    """Recall against budget, one panel for each set, whole observations; skipped without matplotlib."""
     try:
         import matplotlib
 
@@ -189,115 +275,79 @@ def plot(figures: dict[str, list[float]], path: str) -> None:
     except ImportError:
         print("(no plot: matplotlib is not installed)")
         return
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
-    for name, values in figures.items():
-        axes.plot(BUDGETS, values, marker="o", label=name)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
-    axes.set_ylim(0, 100)
-    axes.set_xlabel("tokens in the reply")
-    axes.set_ylabel("evidence inside the reply, %")
-    axes.grid(alpha=0.3)
-    axes.legend(loc="lower right")
+    panels = {name: modes.get("whole") or modes["snippet"] for name, modes in tables.items()}
+    columns = min(3, len(panels))
+    lines = -(-len(panels) // columns)
+    figure, grid = pyplot.subplots(lines, columns, figsize=(4.2 * columns, 3.4 * lines), squeeze=False, sharey=True)
+    for axes in grid.flat[len(panels) :]:
+        axes.axis("off")
+    for axes, (name, rows) in zip(grid.flat, panels.items(), strict=False):
+        for row in rows:
+            axes.plot(BUDGETS, row.recall, marker="o", label=row.method)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
+        axes.set_title(name)
+        axes.grid(alpha=0.3)
+        axes.set_ylabel("evidence inside the reply, %")
+        axes.legend(loc="lower right", fontsize="small")
     figure.tight_layout()
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=120)
     print(f"plot: {path}")
+
+
+def sets_at(path: str) -> dict[str, list[dict[str, Any]]]:
+    """Set name -> its conversations: one file, every file of a folder, or the built-in samples."""
+    if not path:
+        return {name: [_sample(name)] for name in SAMPLES}
+    files = sorted(glob.glob(os.path.join(path, "*.json"))) if os.path.isdir(path) else [path]
+    found = {}
+    for file in files:
+        with open(file, encoding="utf-8") as opened:
+            found[os.path.basename(file).removesuffix(".json")] = json.load(opened)["conversations"]
+    return found
+
+
+def _sample(name: str) -> dict[str, Any]:
+    turns = [dict(zip(("id", "s", "date", "who", "text"), turn, strict=True)) for turn in SAMPLES[name]]
+    return {"id": name, "turns": turns, "qa": [{"q": q, "cat": 1, "ev": ev} for q, ev in SAMPLE_QUESTIONS[name]]}
+
+
+def _moment(text: str) -> int:
+    found = datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+    return int(found.timestamp()) * 1_000_000
 
 
 def main(typed: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
-    parser.add_argument("--data", default=os.environ.get("HAVERSACK_DATA", ""))
-    parser.add_argument("--quick", action="store_true", help="a few questions only")
-    parser.add_argument("--conversations", type=int, default=None, metavar="N", help="the first N only")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth question only")
+    parser.add_argument("--data", default=os.environ.get("HAVERSACK_DATA", ""), help="a folder of sets, or one file")
+    parser.add_argument("--sets", default="", help="names of sets, separated by commas; default all")
+    parser.add_argument("--questions", type=int, default=None, metavar="N", help="at most N of a set, evenly spread")
+    parser.add_argument("--mode", choices=("whole", "snippet", "both"), default="both")
+    parser.add_argument("--model", default="", help='a model of meaning, as memory.model; "off" leaves meaning out')
+    parser.add_argument("--quick", action="store_true", help="the built-in samples only")
     parsed = parser.parse_args(typed)
-    data: dict[str, Any] = SAMPLE
-    if parsed.data:
-        with open(parsed.data, encoding="utf-8") as file:
-            data = json.load(file)
-    elif not parsed.quick:
-        print("HAVERSACK_DATA names no question set; the built-in sample only shows that everything runs.")
-    conversations = data["conversations"][: 1 if parsed.quick else parsed.conversations]
+    sets = sets_at("" if parsed.quick else parsed.data)
+    chosen = parsed.sets.split(",") if parsed.sets else list(sets)
+    if not parsed.data and not parsed.quick:
+        print("HAVERSACK_DATA names no question sets; the built-in samples only show that everything runs.")
+    modes = ("whole", "snippet") if parsed.mode == "both" else (parsed.mode,)
+    tables: dict[str, dict[str, list[Row]]] = {}
+    print(f"{'set':<16}{'shown':<9}{'method':<20}" + "".join(f"{budget:>8}" for budget in BUDGETS) + "     ms  over")
     with tempfile.TemporaryDirectory() as home:
-        clock = [0]
-        # Words alone, as most people will have it; what an installed model of meaning adds is a line of its own.
-        words_alone = Config(home=home, memory=MemorySettings(semantic="off"))
-        caller = open_caller(words_alone, directory=home, now=lambda: clock[0])
-        ids = fill(caller, clock, conversations)
-        questions = [
-            {
-                **asked,
-                "project": held["id"],
-                "evidence": {ids[held["id"], turn] for turn in asked["ev"] if (held["id"], turn) in ids},
-            }
-            for held in conversations
-            for asked in held["qa"]
-        ]
-        questions = [asked for asked in questions if asked["evidence"]][:: parsed.every]
-        questions = questions[: 40 if parsed.quick else None]
-        print(f"{len(ids)} turns, {len(questions)} questions\n")
-        understanding: Caller | None = open_caller(Config(home=home), directory=home, now=lambda: clock[0])
-        if understanding and similarity.model_of(understanding.memory):
-            start = time.perf_counter()
-            done = similarity.reembed(understanding.memory)
-            spent = 1000 * (time.perf_counter() - start) / max(done.embedded, 1)
-            print(f"meaning by {done.model}, {spent:.1f} ms to embed a turn\n")
-        else:
-            understanding = None
-        baseline = Baseline(conversations, ids)
-        is_whole = bool(parsed.data) and not parsed.quick
-        report(caller, understanding, baseline, questions, data["categories"], is_whole=is_whole)
-        caller.app.close()
+        for name in chosen:
+            held = QuestionSet(name, sets[name], home, parsed.questions)
+            tables[name] = rows_of(held, modes, "off" if parsed.quick else parsed.model)
+            held.caller.app.close()
+            for mode, rows in tables[name].items():
+                report(name, mode, rows)
+            print(f"  ({held.observations:,} observations, {len(held.questions):,} questions)")
+    print()
+    for claim in claims(tables):
+        print(claim)
+    if not parsed.quick and parsed.data:
+        plot(tables, os.path.join(os.path.dirname(os.path.abspath(__file__)), "out", "recall.png"))
     return 0
-
-
-def report(
-    caller: Caller,
-    understanding: Caller | None,
-    baseline: Baseline,
-    questions: list[dict[str, Any]],
-    categories: dict[str, str],
-    *,
-    is_whole: bool,
-) -> None:
-    methods: dict[str, Ask] = {
-        "every word, first stop": baseline.every_word,
-        "any word, BM25": baseline.any_word,
-        "mem_search": asking(caller, "mem_search", limit=200),
-        "context_pack": asking_for_a_pack(caller),
-    }
-    if understanding is not None:
-        methods[MEANING] = asking(understanding, "mem_search", limit=200)
-    figures: dict[str, list[float]] = {}
-    print(f"{'method':<24}" + "".join(f"{budget:>8}" for budget in BUDGETS) + "   ms/question   over budget")
-    detail: dict[str, list[dict[int, list[float]]]] = {}
-    for name, ask in methods.items():
-        measured = [measure(ask, questions, budget) for budget in BUDGETS]
-        figures[name] = [mean(value for held in recalls.values() for value in held) for recalls, _, _ in measured]
-        detail[name] = [recalls for recalls, _, _ in measured]
-        seconds = sum(each for _, each, _ in measured) / len(measured)
-        over = sum(count for _, _, count in measured)
-        print(
-            f"{name:<24}" + "".join(f"{value:>8.1f}" for value in figures[name]) + f"{1000 * seconds:>14.1f}{over:>14}"
-        )
-    for name in methods:
-        if name.startswith(("mem_search", "context_pack")):
-            print(f"\n{name} by category")
-            for key, label in categories.items():
-                cells = [mean(recalls.get(int(key), [])) for recalls in detail[name]]
-                print(f"  {label:<22}" + "".join(f"{value:>8.1f}" for value in cells))
-    ratio = figures["mem_search"][2] / max(figures["any word, BM25"][2], 0.1)
-    print(f"\nrecall at 1000 tokens, mem_search : plain BM25 = {ratio:.2f} : 1")
-    if MEANING in figures:
-        gains = [ours - words for ours, words in zip(figures[MEANING], figures["mem_search"], strict=True)]
-        print("what meaning adds".ljust(24) + "".join(f"{gain:>+8.1f}" for gain in gains))
-    print(f"claim: evidence inside 1,000 tokens, beside plain BM25 | {ratio:.2f} | at least 1.25 | : 1")
-    for name, aims in AIMS.items() if is_whole else ():
-        for budget, figure, aim in zip(BUDGETS, figures.get(name, ()), aims, strict=False):
-            print(f"claim: {name}, evidence inside {budget:,} tokens | {figure:.1f} | at least {aim} | %")
-    if is_whole:
-        plot(figures, os.path.join(os.path.dirname(os.path.abspath(__file__)), "out", "recall.png"))
 
 
 if __name__ == "__main__":
