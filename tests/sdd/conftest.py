@@ -1,6 +1,5 @@
 """A small library project taken through its stages, for tests to start from wherever they like."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -137,5 +136,6 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     # The walk upwards ends at a repository's top, so no test can meet a project outside its own folder.
-    os.mkdir(tmp_path / ".git")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     return Desk(str(tmp_path))

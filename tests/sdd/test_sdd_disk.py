@@ -12,7 +12,6 @@ import pytest
 
 import haversack.sdd
 from haversack.errors import DamagedFile, StoreBusy, StoreReadOnly
-from haversack.sdd.documents import lock
 from haversack.sdd.documents.disk import Folder, find
 from haversack.sdd.documents.library import load_changes, load_project, located
 
@@ -187,7 +186,7 @@ def test_two_threads_of_one_process_exclude_each_other_too(desk: "Desk") -> None
     with (
         Folder(desk.workspace).locked(),
         pytest.raises(StoreBusy, match=str(os.getpid())),
-        lock.locked(str(Path(desk.workspace, "sdd")), patience=0),
+        Folder(desk.workspace).locked(patience=0),
     ):
         pass
 
@@ -196,10 +195,11 @@ def test_a_write_that_fails_leaves_the_old_text_and_no_scraps(desk: "Desk", monk
     desk.upto("propose")
     before = {name: desk.read(name) for name in desk.files()}
 
-    def refuse(source: str, target: str) -> None:
+    def refuse(source: str, target: str, **_: int) -> None:
         raise PermissionError(13, "Permission denied", target)
 
-    monkeypatch.setattr(os, "replace", refuse)
+    for name in ("rename", "replace"):
+        monkeypatch.setattr(os, name, refuse)
     with pytest.raises(StoreReadOnly, match="right to write"):
         desk.specify()
     monkeypatch.undo()

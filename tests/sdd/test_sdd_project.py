@@ -304,6 +304,7 @@ def test_the_walk_upwards_ends_at_the_top_of_the_repository(desk: "Desk") -> Non
     desk.init()
     inner = Path(desk.workspace, "vendored")
     (inner / ".git").mkdir(parents=True)
+    (inner / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     with pytest.raises(WrongStage, match="sdd_init_project"):
         overview.overview(str(inner))
 

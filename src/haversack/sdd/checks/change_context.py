@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterator
 from typing import Literal
 
-from haversack.errors import DamagedFile, InvalidArgument, StoreError
+from haversack.errors import DamagedFile, InvalidArgument
+from haversack.files import Tree
 from haversack.sdd.checks.relevance import relevance
 from haversack.sdd.checks.traceability import Document, Finding, Trace, known_ids, trace, unknown_ids
 from haversack.sdd.documents import markdown
-from haversack.sdd.documents.disk import CHANGES, Folder, read_text
+from haversack.sdd.documents.disk import CHANGES, Folder
 from haversack.sdd.documents.ids import REQUIREMENTS, TASKS, cited, split_label
 from haversack.sdd.documents.library import (
     Library,
@@ -203,18 +204,19 @@ def _decision_passages(library: Library) -> Iterator[Passage]:
 
 def _convention_passages(root: str) -> Iterator[Passage]:
     seen: set[str] = set()
+    top = os.path.realpath(root)
     for name in CONVENTIONS:
-        path = os.path.realpath(os.path.join(root, *name.split("/")))
-        inside = os.path.commonpath((path, os.path.realpath(root))) == os.path.realpath(root)
-        if path in seen or not inside or not os.path.isfile(path):
+        # One convention file is often a link to another; a link that leaves the root is refused when it is read.
+        path = os.path.relpath(os.path.realpath(os.path.join(top, *name.split("/"))), top).replace(os.sep, "/")
+        if path in seen:
             continue
         seen.add(path)
-        if os.path.getsize(path) <= LARGEST_CONVENTION:
-            try:
-                text = read_text(path, name) or ""
-            except (DamagedFile, StoreError):
-                continue
-            yield from _sections(name, text, "convention")
+        try:
+            with Tree(top) as tree:
+                text = tree.read(path, limit=LARGEST_CONVENTION).decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            continue
+        yield from _sections(name, text.replace("\r\n", "\n").replace("\r", "\n"), "convention")
 
 
 def _readable(folder: Folder, name: str) -> str:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from haversack.errors import DamagedFile, InvalidArgument
 from haversack.patterns import pattern
 from haversack.sdd.documents import markdown, state_files
-from haversack.sdd.documents.disk import CHANGES, STATE_FILE, TEMPORARY, Folder
+from haversack.sdd.documents.disk import CHANGES, STATE_FILE, Folder
 from haversack.sdd.documents.library import CHANGE_FILE, load_change, load_project, located
 from haversack.sdd.flows import changes, clarity, pipeline
 from haversack.sdd.flows.changes import FLOWS, SIZES, TYPES, Change
@@ -49,7 +49,7 @@ def diagnose(workspace: str) -> tuple[Problem, ...]:
         problems.append(problem)
     problems += (p for slug in folder.names(CHANGES) if (p := _change_problem(folder, slug)))
     problems += (
-        Problem(folder.shown(name), "left by a write that was cut off", "delete it") for name in _leftovers(folder)
+        Problem(folder.shown(name), "left by a write that was cut off", "delete it") for name in folder.leftovers()
     )
     return tuple(problems)
 
@@ -69,8 +69,8 @@ def mend(workspace: str, *, now: datetime) -> tuple[Mended, ...]:
                 change = rebuild_change(folder, slug, stamp(now))
                 name = f"{CHANGES}/{slug}/{CHANGE_FILE}"
                 done.append(Mended(problem, _put(folder, name, state_files.write_change(change))))
-        for name in _leftovers(folder):
-            os.unlink(folder.path(name))
+        for name in folder.leftovers():
+            folder.remove(name)
             done.append(Mended(Problem(folder.shown(name), "left by a write that was cut off", "deleted"), ""))
     return tuple(done)
 
@@ -145,15 +145,6 @@ def _change_problem(folder: Folder, slug: str) -> Problem | None:
     return None
 
 
-def _leftovers(folder: Folder) -> tuple[str, ...]:
-    found: list[str] = []
-    for path, _, names in os.walk(folder.path()):
-        inside = os.path.relpath(path, folder.path()).replace(os.sep, "/")
-        prefix = "" if inside == "." else f"{inside}/"
-        found += (f"{prefix}{name}" for name in names if name.startswith(".") and name.endswith(TEMPORARY))
-    return tuple(sorted(found))
-
-
 def _put(folder: Folder, name: str, text: str) -> str:
     return folder.write(name, text).kept
 
@@ -161,8 +152,7 @@ def _put(folder: Folder, name: str, text: str) -> str:
 def _salvage(folder: Folder, name: str) -> dict[str, str]:
     """The plain fields that can still be read of a damaged record, the first of each name."""
     try:
-        with open(folder.path(name), "rb") as file:
-            text = file.read().decode("utf-8", "replace")
+        text = folder.read_bytes(name).decode("utf-8", "replace")
     except OSError:
         return {}
     found: dict[str, str] = {}
@@ -187,7 +177,7 @@ def _states(folder: Folder, texts: dict[Stage, str], now: str) -> tuple[StageSta
     for place, stage in enumerate(STAGES):
         state = _state(place, reached, stage == "init" or bool(texts[stage]), now)
         if state.finished_at and stage != "init":
-            written = datetime.fromtimestamp(os.path.getmtime(folder.path(ARTIFACTS[stage])), UTC)
+            written = datetime.fromtimestamp(folder.modified(ARTIFACTS[stage]), UTC)
             state = replace(state, started_at=stamp(written), finished_at=stamp(written))
         states.append(state)
     return opened(tuple(states), now)

@@ -7,12 +7,13 @@ numbered: `history/design-001.md`, `history/changes/<slug>/spec-001.md`.
 
 import errno
 import os
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import NoReturn
 
-from haversack.errors import DamagedFile, StoreError, StoreFull, StoreReadOnly
+from haversack.errors import DamagedFile, OutsideRoot, StoreError, StoreFull, StoreReadOnly
+from haversack.files import TEMPORARY, LinkRefused, RefusedPath, Tree
+from haversack.repositories import git_top
 from haversack.sdd.documents import lock
 from haversack.sdd.flows.pipeline import ARTIFACTS
 from haversack.values import record
@@ -22,7 +23,8 @@ STATE_FILE = "sdd.json"
 HISTORY = "history"
 CHANGES = "changes"
 DECISIONS = "adrs"
-TEMPORARY = ".tmp"
+LARGEST = 16_000_000
+"""Bytes of one file that are read."""
 
 
 @record
@@ -49,64 +51,101 @@ class Folder:
         return f"{FOLDER}/{name}" if name else FOLDER
 
     def exists(self, name: str = "") -> bool:
-        return os.path.exists(self.path(name))
+        with Tree(self.root) as tree:
+            return tree.exists(self.shown(name))
 
     def read(self, name: str) -> str | None:
         """The text of a file, None when there is none; DamagedFile when it is not UTF-8."""
-        return read_text(self.path(name), self.shown(name))
+        return read_text(self.root, self.shown(name))
+
+    def read_bytes(self, name: str) -> bytes:
+        """The bytes of a file; OSError when there is none or it is not opened."""
+        with Tree(self.root) as tree:
+            return tree.read(self.shown(name), limit=LARGEST)
 
     def measured(self, name: str) -> tuple[int | None, int]:
         """A file's size in bytes, None when there is none, and its number of lines."""
         try:
-            with open(self.path(name), "rb") as file:
-                content = file.read()
+            content = self.read_bytes(name)
         except OSError:
             return None, 0
         return len(content), content.count(b"\n")
 
+    def modified(self, name: str) -> float:
+        """When a file was last changed, in seconds since 1970."""
+        with Tree(self.root) as tree:
+            return tree.facts(self.shown(name)).st_mtime
+
     def names(self, name: str = "") -> tuple[str, ...]:
         """What a folder inside holds, sorted; nothing when there is no such folder."""
         try:
-            return tuple(sorted(os.listdir(self.path(name))))
+            with Tree(self.root) as tree:
+                return tuple(sorted(tree.names(self.shown(name))))
         except (FileNotFoundError, NotADirectoryError):
             return ()
+        except OSError as error:
+            raise _unreadable(error, self.shown(name)) from None
 
     @contextmanager
     def locked(self, *, patience: float = lock.PATIENCE) -> Iterator[None]:
         """Hold the folder for writing; it is made when it does not exist."""
-        with ExitStack() as held:
-            with _explained(self.path()):
-                os.makedirs(self.path(), exist_ok=True)
-                held.enter_context(lock.locked(self.path(), patience=patience))
-                if not self.exists(".gitignore"):
-                    _replace(self.path(".gitignore"), f"{lock.LOCK_FILE}\n*{TEMPORARY}\n".encode())
+        with ExitStack() as stack:
+            with Tree(self.root) as tree, _explained(self.shown()):
+                tree.make_folders(self.shown())
+                path = self.shown(lock.LOCK_FILE)
+                stack.enter_context(lock.locked(tree.open_lock(path), self.path(lock.LOCK_FILE), patience=patience))
+                if not tree.exists(self.shown(".gitignore")):
+                    tree.write(self.shown(".gitignore"), f"{lock.LOCK_FILE}\n*{TEMPORARY}\n".encode())
             yield
 
     def write(self, name: str, text: str, *, keep: bool = True) -> Written:
         """Put `text` in place; an older version with another text is kept in the history first."""
         content = text.encode("utf-8")
-        path = self.path(name)
         kept = ""
-        with _explained(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            if keep and os.path.exists(path):
+        with Tree(self.root) as tree, _explained(self.shown(name)):
+            tree.make_folders(self.shown(name).rpartition("/")[0])
+            if keep and tree.exists(self.shown(name)):
                 kept = self.keep(name, unless=content)
-            _replace(path, content)
+            tree.write(self.shown(name), content)
         return Written(self.shown(name), len(content), text.count("\n"), kept)
 
     def keep(self, name: str, *, unless: bytes = b"") -> str:
         """Copy a file as it stands into the history and say where; nothing when it holds `unless`."""
-        with open(self.path(name), "rb") as file:
-            old = file.read()
+        old = self.read_bytes(name)
         if old == unless:
             return ""
         stem, extension = os.path.splitext(name)
         number = 1
-        while self.exists(copy := f"{HISTORY}/{stem}-{number:03d}{extension}"):
-            number += 1
-        os.makedirs(os.path.dirname(self.path(copy)), exist_ok=True)
-        _replace(self.path(copy), old)
-        return self.shown(copy)
+        with Tree(self.root) as tree:
+            while tree.exists(copy := self.shown(f"{HISTORY}/{stem}-{number:03d}{extension}")):
+                number += 1
+            tree.make_folders(copy.rpartition("/")[0])
+            tree.write(copy, old)
+        return copy
+
+    def remove(self, name: str) -> None:
+        """Delete a file."""
+        with Tree(self.root) as tree, _explained(self.shown(name)):
+            tree.remove(self.shown(name))
+
+    def leftovers(self) -> tuple[str, ...]:
+        """Files that a write left behind when it was interrupted, by their names inside the folder."""
+        found: list[str] = []
+        folders = [self.shown()]
+        with Tree(self.root) as tree:
+            while folders:
+                folder = folders.pop()
+                try:
+                    entries = tree.entries(folder)
+                except OSError:
+                    continue
+                folders += [f"{folder}/{name}" for name, kind in entries if kind == "folder"]
+                found += [
+                    f"{folder}/{name}"[len(FOLDER) + 1 :]
+                    for name, kind in entries
+                    if kind == "file" and name.startswith(".") and name.endswith(TEMPORARY)
+                ]
+        return tuple(sorted(found))
 
     def versions(self, name: str) -> tuple[str, ...]:
         """The texts a file has had, newest first; versions that cannot be read are left out."""
@@ -124,34 +163,43 @@ class Folder:
 def find(start: str) -> Folder | None:
     """The nearest `sdd/` with something of ours in it, from `start` upwards.
 
-    The walk ends at the top of the repository that `start` lies in.
+    The walk ends at the top of the repository that `start` lies in; outside a repository it does not leave `start`.
     """
     marks = (STATE_FILE, CHANGES, DECISIONS, *ARTIFACTS.values())
     current = os.path.abspath(start)
+    top = git_top(current) or current
     while True:
         folder = Folder(current)
         if any(folder.exists(name) for name in marks):
             return folder
-        parent = os.path.dirname(current)
-        if parent == current or os.path.exists(os.path.join(current, ".git")):
+        if current == top:
             return None
-        current = parent
+        current = os.path.dirname(current)
 
 
-def read_text(path: str, shown: str) -> str | None:
-    """A file's text with plain line ends, None when there is none; DamagedFile when it is not UTF-8."""
+def read_text(root: str, path: str) -> str | None:
+    """The text of a file below a folder with plain line ends, None when there is none.
+
+    A file that is not UTF-8, not a regular file, a link or too large is a DamagedFile.
+    """
     try:
-        with open(path, "rb") as file:
-            content = file.read()
+        with Tree(root) as tree:
+            content = tree.read(path, limit=LARGEST)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise StoreError(f"{shown} cannot be read: {error.strerror}") from None
+        raise _unreadable(error, path) from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DamagedFile(f"{shown} is not UTF-8 text, from byte {error.start} on", hint="mend or move it") from None
+        raise DamagedFile(f"{path} is not UTF-8 text, from byte {error.start} on", hint="mend or move it") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _unreadable(error: OSError, path: str) -> DamagedFile | StoreError:
+    if isinstance(error, RefusedPath):
+        return DamagedFile(f"{path} is not read: {error.strerror}", hint="put a plain file in its place")
+    return StoreError(f"{path} cannot be read: {error.strerror}")
 
 
 @contextmanager
@@ -164,47 +212,12 @@ def _explained(path: str) -> Iterator[None]:
 
 def _explain(error: OSError, path: str) -> NoReturn:
     reason = f"{path} cannot be written: {error.strerror}"
+    if isinstance(error, LinkRefused):
+        raise OutsideRoot(reason, hint="put a plain folder and plain files in its place") from None
+    if isinstance(error, RefusedPath):
+        raise DamagedFile(reason, hint="put a plain file in its place") from None
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         raise StoreReadOnly(reason, hint="give this user the right to write there") from error
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         raise StoreFull(reason, hint="free some room and try again") from error
     raise StoreError(reason) from error
-
-
-def _replace(path: str, content: bytes) -> None:
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}{TEMPORARY}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        _rename(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    if os.name != "nt":
-        _sync_folder(folder)
-
-
-def _rename(temporary: str, path: str) -> None:
-    # Windows refuses to replace a file while somebody reads it, which takes a moment at most.
-    for pause in (0.01, 0.02, 0.05, 0.1, 0.2) if os.name == "nt" else ():
-        try:
-            os.replace(temporary, path)
-        except PermissionError:
-            time.sleep(pause)
-        else:
-            return
-    os.replace(temporary, path)
-
-
-def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

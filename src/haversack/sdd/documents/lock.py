@@ -48,10 +48,8 @@ else:
 
 
 @contextmanager
-def locked(folder: str, *, patience: float = PATIENCE) -> Iterator[None]:
-    """Hold the folder's lock; StoreBusy, naming the holder, after `patience` seconds of waiting."""
-    path = os.path.join(folder, LOCK_FILE)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+def locked(descriptor: int, path: str, *, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock on an open file and close it afterwards; StoreBusy, naming the holder, after `patience` seconds."""
     try:
         _wait(descriptor, path, patience)
         try:
