@@ -33,7 +33,7 @@ from haversack.store import observations
 from haversack.store import sessions as session_table
 from haversack.store.observations import NewObservation
 from haversack.store.records import Filters, Session
-from haversack.store.sqlite import words as search
+from haversack.store.words import IndexEntry
 from haversack.text.words import index_text
 from haversack.tools.road.call import call
 from haversack.values import record, replace
@@ -101,7 +101,7 @@ def fill(caller: Caller, bare: apsw.Connection, language: Language, count: int, 
             if (number - 1) % TURNS == 0:
                 session_table.add(tx, Session(session, project, "", "", moment, None, ""), project)
             identifier = observations.insert(tx, observation(note, session, project, moment))
-            search.put(tx, identifier, search.IndexEntry(index_text(title), index_text(content), ""))
+            tx.words.put(identifier, IndexEntry(index_text(title), index_text(content), ""))
             bare.execute("INSERT INTO t (rowid, title, content) VALUES (?, ?, ?)", note)
             if number in wanted:
                 held.append(note)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from haversack.config import Config, load
 from haversack.memory.room import Memory, microseconds_now
-from haversack.store.sqlite.engine import Database
+from haversack.store.engine import Engine
 from haversack.tokens import Profile, profile_named
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ class App:
         self._embeds = embeds
 
     @cached_property
-    def database(self) -> Database:
+    def database(self) -> Engine:
+        from haversack.store.sqlite.engine import Database
+
         return Database(self.config.store_path)
 
     @cached_property
@@ -121,7 +123,7 @@ class Caller:
         return self.app.now
 
     @property
-    def database(self) -> Database:
+    def database(self) -> Engine:
         return self.app.database
 
     @property

@@ -67,11 +67,11 @@ def test_packs_and_contexts_never_walk_through_the_table(caller: Caller, project
         return True
 
     with caller.database.read() as tx:
-        tx._connection.exec_trace = note
+        tx._connection.exec_trace = note  # type: ignore[attr-defined]
     context.context(caller.memory, project=project)
     candidates.gather(caller.memory, "", search.filters(caller.memory, project=project))
     with caller.database.read() as tx:
-        tx._connection.exec_trace = None
+        tx._connection.exec_trace = None  # type: ignore[attr-defined]
         plans = [
             (each, str(tx.rows(f"EXPLAIN QUERY PLAN {each}", (None,) * each.count("?"))))
             for each in asked

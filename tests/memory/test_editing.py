@@ -10,7 +10,6 @@ from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search import search as finding
 from haversack.store import observations
-from haversack.store.sqlite import words
 from haversack.tools.road.call import call
 
 
@@ -113,7 +112,7 @@ def test_a_hard_delete_takes_revisions_relations_and_tags_with_it(caller: Caller
         for table in ("revisions", "tags"):
             assert tx.value(f"SELECT count(*) FROM {table} WHERE observation_id = ?", (note,)) == 0
         assert tx.value("SELECT count(*) FROM relations") == 0
-        assert words.check(tx) == ""
+        assert tx.words.check() == ""
     with pytest.raises(NotFound, match="cannot be undone"):
         edits.update(caller.memory, note, Changes(restore=True))
 

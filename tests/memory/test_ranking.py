@@ -161,3 +161,10 @@ def test_match_all_asks_for_every_word(caller: Caller) -> None:
     assert search.search(caller.memory, "apples pears", search.filters(caller.memory), mode="all").total == 1
     assert order(caller, "apples pears")[0] == both
     assert len(order(caller, "apples pears")) == 2
+
+
+def test_beside_a_quoted_phrase_the_other_words_decide_the_order(caller: Caller) -> None:
+    texts = ("an exact phrase and a kettle", "an exact phrase and a saucer", "phrase exact kettle")
+    both, phrase_alone, _ = [save(caller.memory, Draft(text, text, project="p")).id for text in texts]
+    found = search.search(caller.memory, '"exact phrase" kettle', search.filters(caller.memory, project="p"))
+    assert [hit.observation.id for hit in found.hits] == [both, phrase_alone]

@@ -17,7 +17,6 @@ from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search as finding
 from haversack.store import observations, relations
 from haversack.store.records import Filters
-from haversack.store.sqlite import words
 from haversack.values import asdict
 from tests.conftest import Clock
 
@@ -81,7 +80,7 @@ def test_a_round_trip_loses_nothing(full: Caller, fresh: Caller) -> None:
     assert everything(fresh) == everything(full)
     assert (done.added, done.updated, done.known) == (len(lines) - 1, 0, 1)
     with fresh.database.read() as tx:
-        assert words.check(tx) == ""
+        assert tx.words.check() == ""
 
 
 def test_what_was_imported_is_found_counted_and_grouped_as_before(full: Caller, fresh: Caller) -> None:

@@ -19,7 +19,6 @@ from haversack.memory.search import search as finding
 from haversack.store import observations
 from haversack.store import relations as relation_table
 from haversack.store.records import Filters
-from haversack.store.sqlite import words
 from haversack.store.sqlite.engine import MEMORY, Database
 from tests.conftest import THOROUGHNESS, Clock
 
@@ -207,7 +206,7 @@ class MemoryMachine(RuleBasedStateMachine):
     @invariant()
     def the_index_agrees_with_the_rows(self) -> None:
         with self.memory.database.read() as tx:
-            assert words.check(tx) == ""
+            assert tx.words.check() == ""
             assert tx.rows("PRAGMA foreign_key_check") == []
 
     @invariant()

@@ -9,13 +9,13 @@ from haversack.app import Caller
 from haversack.errors import StoreDamaged, StoreError, StoreTooNew
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search.index_words import rebuild_index
-from haversack.store.sqlite import health, schema, words
+from haversack.store.sqlite import health, schema
 
 
 def a_store(caller: Caller) -> str:
     for number in range(3):
         save(caller.memory, Draft(title=f"note {number}", content="text"))
-    return caller.database.path
+    return caller.database.describe()
 
 
 def test_a_sound_store_is_found_sound_and_left_as_it_is(caller: Caller) -> None:
@@ -31,7 +31,7 @@ def test_a_sound_store_is_found_sound_and_left_as_it_is(caller: Caller) -> None:
 def test_an_index_that_lacks_an_observation_is_found_and_can_be_rebuilt(caller: Caller) -> None:
     path = a_store(caller)
     with caller.database.write() as tx:
-        words.remove(tx, 2)
+        tx.words.remove(2)
     assert "lacks 1" in health.examine(path).index
     assert rebuild_index(caller.memory) == 3
     assert health.examine(path).index == ""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from haversack.store.sqlite import words
 from haversack.store.sqlite.engine import Database
 
 WRITER = """
@@ -73,7 +72,7 @@ def test_processes_that_write_at_once_lose_nothing(processes: int, tmp_path: Pat
         assert tx.value("SELECT count(*) FROM revisions") == processes * each - 1
         assert tx.value("SELECT revision_count FROM observations WHERE topic_key <> ''") == processes * each - 1
         assert tx.value("PRAGMA integrity_check") == "ok"
-        assert words.check(tx) == ""
+        assert tx.words.check() == ""
 
 
 @pytest.mark.parametrize("attempt", range(5))

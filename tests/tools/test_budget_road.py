@@ -325,7 +325,7 @@ def test_one_call_is_one_transaction(debited: Caller) -> None:
         return False
 
     with debited.database.read() as tx:
-        tx._connection.set_commit_hook(committed)
+        tx._connection.set_commit_hook(committed)  # type: ignore[attr-defined]
     call(debited, "mem_search", {"query": "gateway port", "limit": 5})
     assert commits == ["commit"]
     assert newest(debited).rest

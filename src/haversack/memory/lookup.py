@@ -2,8 +2,8 @@
 
 from haversack.errors import NotFound
 from haversack.store import observations
+from haversack.store.engine import Reader
 from haversack.store.records import Observation
-from haversack.store.sqlite.engine import Reader
 
 
 def get(tx: Reader, identifier: int) -> Observation:

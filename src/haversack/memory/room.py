@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from haversack.config import MemorySettings
-from haversack.store.sqlite.engine import Database
+from haversack.store.engine import Engine
 from haversack.values import record
 
 
@@ -21,7 +21,7 @@ def _unheard(identifier: int) -> None:
 class Memory:
     """The memory of one store, as seen from one directory; `saved` is told the id of what has a new text."""
 
-    database: Database
+    database: Engine
     settings: MemorySettings
     directory: str
     now: Callable[[], int] = microseconds_now

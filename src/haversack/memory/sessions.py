@@ -8,8 +8,8 @@ from haversack.memory.room import Memory
 from haversack.memory.save.checks import MAX_NAME, check_line, check_optional_text, check_text
 from haversack.store import observations
 from haversack.store import sessions as table
+from haversack.store.engine import Reader, Writer
 from haversack.store.records import Prompt, Session
-from haversack.store.sqlite.engine import Reader, Writer
 from haversack.text.redaction import redact
 from haversack.text.times import DAY
 from haversack.values import record

@@ -1,7 +1,5 @@
 """Figures about the memory."""
 
-import os
-
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
 from haversack.store import observations, relations, sessions
@@ -45,9 +43,5 @@ def statistics(memory: Memory, *, project: str = "") -> Statistics:
             newest=totals.newest,
             projects=tuple(observations.counted_by_project(tx, live)),
             kinds=tuple(observations.counted_by(tx, "kind", live)),
-            size_on_disk=_size(memory.database.path),
+            size_on_disk=memory.database.size(),
         )
-
-
-def _size(path: str) -> int:
-    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))

@@ -13,9 +13,9 @@ from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
 from haversack.memory.search import index_words
 from haversack.store import observations, relations, sessions
+from haversack.store.engine import ConstraintBroken, Writer
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
-from haversack.store.sqlite.engine import ConstraintBroken, Writer
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import asdict, fields, record
 

@@ -9,6 +9,7 @@ from haversack.memory.room import Memory
 from haversack.memory.save.checks import CURRENT_STATUSES, MAX_LIMIT
 from haversack.memory.search import search
 from haversack.store import observations, packs, relations
+from haversack.store.expressions import Expression
 from haversack.store.records import Filters, Observation
 from haversack.values import record
 
@@ -45,7 +46,7 @@ class Gathered:
     gone: tuple[int, ...] = ()
     known: Mapping[int, str] = NOTHING_KNOWN
     others: tuple[int, ...] = ()
-    match: str = ""
+    match: Expression | None = None
 
 
 def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CANDIDATES, since: str = "") -> Gathered:
@@ -64,7 +65,7 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
             ranked = observations.foremost(tx, filters, wanted)
             behind = observations.count_observations(tx, filters) - len(ranked)
             others = tuple(observations.foremost_ids(tx, filters, OTHERS, after=len(ranked)) if behind else ())
-            match = ""
+            match = None
     with memory.database.read() as tx:
         replaced = relations.superseded_among(tx, [each.id for each in ranked]) if ranked else set()
         gone = _no_longer_current(observations.get_many(tx, list(known)), known)
@@ -83,7 +84,7 @@ def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CA
     )
 
 
-def further(memory: Memory, match: str, filters: Filters, seen: Collection[int], count: int) -> list[int]:
+def further(memory: Memory, match: Expression | None, filters: Filters, seen: Collection[int], count: int) -> list[int]:
     """Ids of memories behind those seen, as they stand now: by age for a query, otherwise the foremost."""
     if match:
         found = search.matches_below(memory, match, filters, _ABOVE_ALL, len(seen) + count)

@@ -1,11 +1,12 @@
 """The accounts table."""
 
+from haversack.store.engine import Reader, Writer
 from haversack.store.records import Account
-from haversack.store.sqlite.engine import Reader, Writer
 
 _SELECT = """
     SELECT handle, parent, total, system_limit, history_limit, tool_results_limit, user_limit, reserve, warning,
-        critical, server, system, history, tool_results, user, leased, entries, evicted, uses, opened_at, closed_at
+        critical, server, system, history, tool_results, user_message, leased, entries, evicted, uses,
+        opened_at, closed_at
     FROM accounts
 """
 
@@ -38,7 +39,7 @@ def add_tool_results(tx: Writer, handle: str, tokens: int) -> None:
 
 
 def add_user(tx: Writer, handle: str, tokens: int) -> None:
-    tx.run("UPDATE accounts SET user = user + ? WHERE handle = ?", (tokens, handle))
+    tx.run("UPDATE accounts SET user_message = user_message + ? WHERE handle = ?", (tokens, handle))
 
 
 def add_system(tx: Writer, handle: str, tokens: int) -> None:
@@ -87,16 +88,16 @@ def forget_idle(tx: Writer, before: int, most: int) -> int:
     """
     rows = tx.rows(
         """
-        SELECT handle FROM accounts a WHERE opened_at < ?1
+        SELECT handle FROM accounts a WHERE opened_at < ?
             AND coalesce(
                 closed_at,
                 (SELECT created_at FROM entries WHERE account = a.handle ORDER BY id DESC LIMIT 1),
-                iif(tool_results, ?1, 0)
-            ) < ?1
+                CASE WHEN tool_results <> 0 THEN ? ELSE 0 END
+            ) < ?
             AND NOT EXISTS (SELECT 1 FROM accounts WHERE parent = a.handle)
-        ORDER BY opened_at LIMIT ?2
+        ORDER BY opened_at, handle LIMIT ?
         """,
-        (before, most),
+        (before, before, before, most),
     )
     for (handle,) in rows:
         tx.run("DELETE FROM entries WHERE account = ?", (handle,))

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from haversack.store.engine import Reader, Writer
 from haversack.store.records import Entry
-from haversack.store.sqlite.engine import Reader, Writer
 
 _SELECT = """
     SELECT id, account, tool, arguments, brief, key, rest, before, sent, after, cost, created_at, used, evicted
@@ -17,7 +17,7 @@ def insert(tx: Writer, entry: Entry) -> int:
     identifier = tx.insert(
         """
         INSERT INTO entries (account, tool, arguments, brief, key, rest, before, sent, after, cost, created_at, used)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
         """,
         (
             entry.account, entry.tool, entry.arguments, entry.brief, entry.key, entry.rest, entry.before, entry.sent,
@@ -39,7 +39,10 @@ def least_recently_used(tx: Reader, account: str) -> Entry | None:
 
 def evict(tx: Writer, entry: Entry) -> None:
     """Take an entry out of its account's history; it stays in the table, with the use at which it went."""
-    tx.run("UPDATE entries SET evicted = (SELECT uses FROM accounts WHERE handle = account) WHERE id = ?", (entry.id,))
+    tx.run(
+        "UPDATE entries SET evicted = (SELECT uses FROM accounts WHERE handle = entries.account) WHERE id = ?",
+        (entry.id,),
+    )
     tx.run(
         "UPDATE accounts SET history = history - ?, entries = entries - 1, evicted = evicted + 1 WHERE handle = ?",
         (entry.cost, entry.account),
@@ -56,8 +59,9 @@ def use(tx: Writer, account: str, identifiers: Iterable[int]) -> None:
 def with_key(tx: Reader, key: str) -> list[Entry]:
     """The entries in any history whose reply, or what it left out, has this key."""
     rows = tx.rows(
-        f"{_SELECT} WHERE key = ?1 AND evicted = 0 UNION {_SELECT} WHERE rest = ?1 AND rest <> '' AND evicted = 0",
-        (key,),
+        f"{_SELECT} WHERE key = ? AND evicted = 0 UNION {_SELECT} WHERE rest = ? AND rest <> '' AND evicted = 0"
+        " ORDER BY id",
+        (key, key),
     )
     return [Entry(*row) for row in rows]
 
@@ -83,7 +87,7 @@ def recount(tx: Reader, account: str) -> tuple[int, int, int]:
     """Tokens and entries in an account's history and entries evicted from it, counted anew from the rows."""
     row = tx.row(
         """
-        SELECT coalesce(sum(cost) FILTER (WHERE evicted = 0), 0), count(*) FILTER (WHERE evicted = 0),
+        SELECT CAST(coalesce(sum(cost) FILTER (WHERE evicted = 0), 0) AS bigint), count(*) FILTER (WHERE evicted = 0),
             count(*) FILTER (WHERE evicted > 0)
         FROM entries WHERE account = ?
         """,

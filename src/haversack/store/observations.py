@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from haversack.store.engine import Reader, Row, Value, Writer
 from haversack.store.filters import where
+from haversack.store.places import SESSION_BITS
 from haversack.store.records import Filters, Observation, Revision
-from haversack.store.sqlite.engine import Reader, Row, Value, Writer
-from haversack.store.sqlite.postings import SESSION_BITS
 from haversack.values import record, replace
 
 _COLUMNS = (
@@ -14,8 +14,10 @@ _COLUMNS = (
     "topic_key, namespace, status, verification, pinned, content_hash, bytes, units, revision_count, duplicate_count, "
     "access_count, created_at, updated_at, last_seen_at, last_accessed_at, deleted_at"
 )
+_ALL = 2**62
 _TAGS, _PINNED = 7, 16
 _REVISION_TAGS = 5
+_REVISION = "observation_id, revision, kind, title, content, tags, importance, written_at, replaced_at"
 _FOREMOST = "o.pinned DESC, o.importance DESC, o.position DESC"
 _SELECT = f"SELECT {', '.join('o.' + name.strip() for name in _COLUMNS.split(','))} FROM observations o"
 
@@ -67,15 +69,15 @@ def insert(tx: Writer, new: NewObservation, identifier: int | None = None) -> in
     number, turns = tx.rows("SELECT number, turns FROM sessions WHERE id = ?", (new.session_id,))[0]
     tx.run("UPDATE sessions SET turns = turns + 1, asking = asking + ? WHERE number = ?", (int(new.asks > 0), number))
     identifier = tx.insert(
-        """
+        f"""
         INSERT INTO observations (
             id, position, uid, place, label, asks, session_id, kind, title, content, tags, importance, tool_name,
             project, project_key, scope, topic_key, namespace, status, verification, pinned, content_hash, bytes,
             units, revision_count, duplicate_count, access_count, created_at, updated_at, last_seen_at
         ) VALUES (
-            ?, (SELECT coalesce(max(position), 0) + 1 FROM observations),
+            ?, {tx.next_position},
             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?
-        )
+        ) RETURNING id
         """,
         (
             identifier, new.uid, (number << SESSION_BITS) + turns + 1, new.label, new.asks, new.session_id, new.kind,
@@ -90,7 +92,7 @@ def insert(tx: Writer, new: NewObservation, identifier: int | None = None) -> in
 
 def _tag(tx: Writer, identifier: int, tags: Iterable[str]) -> None:
     for tag in {tag.casefold() for tag in tags}:
-        tx.run("INSERT INTO tags VALUES (?, ?)", (tag, identifier))
+        tx.run("INSERT INTO tags (tag, observation_id) VALUES (?, ?)", (tag, identifier))
 
 
 def change(tx: Writer, identifier: int, values: Mapping[str, Value]) -> None:
@@ -108,10 +110,7 @@ def retag(tx: Writer, identifier: int, tags: tuple[str, ...]) -> None:
 
 def move_to_end(tx: Writer, identifier: int) -> None:
     """Make an observation the most recent one."""
-    tx.run(
-        "UPDATE observations SET position = (SELECT max(position) + 1 FROM observations) WHERE id = ?",
-        (identifier,),
-    )
+    tx.run(f"UPDATE observations SET position = {tx.next_position} WHERE id = ?", (identifier,))
 
 
 def erase(tx: Writer, identifier: int) -> None:
@@ -221,9 +220,7 @@ def pinned(tx: Reader, filters: Filters) -> list[Observation]:
     """Pinned observations, the oldest first, so that rules keep their order."""
     condition, values = where(filters)
     # SQLite would rather walk through a whole project than through the few rows that are pinned.
-    rows = tx.rows(
-        f"{_SELECT} INDEXED BY observations_pinned WHERE {condition} AND o.pinned = 1 ORDER BY o.position", values
-    )
+    rows = tx.rows(f"{_SELECT} {tx.hint('pinned')} WHERE {condition} AND o.pinned = 1 ORDER BY o.position", values)
     return [_observation(row) for row in rows]
 
 
@@ -231,8 +228,10 @@ def count_observations(tx: Reader, filters: Filters) -> int:
     """How many observations the filters let through."""
     condition, values = where(filters)
     if replace(filters, project_key="", namespace=None, scope="", kind="", statuses=()) == Filters():
-        of_each_sort = condition.replace("o.deleted_at IS NULL", "1")
-        total: int = tx.value(f"SELECT coalesce(sum(observations), 0) FROM tallies o WHERE {of_each_sort}", values)
+        of_each_sort = condition.replace("o.deleted_at IS NULL", "1 = 1")
+        total: int = tx.value(
+            f"SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies o WHERE {of_each_sort}", values
+        )
         return total
     counted: int = tx.value(f"SELECT count(*) FROM observations o WHERE {condition}", values)
     return counted
@@ -253,8 +252,8 @@ def ids_older_than(tx: Reader, filters: Filters, moment: int, *, after: int) -> 
     condition, values = where(filters)
     rows = tx.rows(
         f"SELECT o.id FROM observations o WHERE {condition} AND o.last_seen_at < ? AND o.pinned = 0"
-        " ORDER BY o.position LIMIT -1 OFFSET ?",
-        (*values, moment, after),
+        " ORDER BY o.position LIMIT ? OFFSET ?",
+        (*values, moment, _ALL, after),
     )
     return [row[0] for row in rows]
 
@@ -263,7 +262,7 @@ def total_older_than(tx: Reader, filters: Filters, moment: int) -> tuple[int, in
     """How many observations `older_than` has in all, and their units."""
     condition, values = where(filters)
     row = tx.row(
-        f"SELECT count(*), coalesce(sum(o.units), 0) FROM observations o"
+        f"SELECT count(*), CAST(coalesce(sum(o.units), 0) AS bigint) FROM observations o"
         f" WHERE {condition} AND o.last_seen_at < ? AND o.pinned = 0",
         (*values, moment),
     )
@@ -299,7 +298,7 @@ def add_revision(tx: Writer, old: Observation, now: int) -> int:
     """Keep the present text of an observation as its next revision and return that revision's number."""
     number: int = tx.value("SELECT coalesce(max(revision), 0) + 1 FROM revisions WHERE observation_id = ?", (old.id,))
     tx.run(
-        "INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO revisions ({_REVISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             old.id, number, old.kind, old.title, old.content, "\n".join(old.tags), old.importance,
             old.updated_at, now,
@@ -311,7 +310,7 @@ def add_revision(tx: Writer, old: Observation, now: int) -> int:
 def put_revision(tx: Writer, revision: Revision) -> bool:
     """Add a revision as it is, unless that number is taken; says whether it was added."""
     changed = tx.run(
-        "INSERT OR IGNORE INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO revisions ({_REVISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (
             revision.observation_id, revision.revision, revision.kind, revision.title, revision.content,
             "\n".join(revision.tags), revision.importance, revision.written_at, revision.replaced_at,
@@ -322,7 +321,7 @@ def put_revision(tx: Writer, revision: Revision) -> bool:
 
 def revisions(tx: Reader, identifier: int) -> list[Revision]:
     """Every earlier text of an observation, the newest first."""
-    rows = tx.rows("SELECT * FROM revisions WHERE observation_id = ? ORDER BY revision DESC", (identifier,))
+    rows = tx.rows(f"SELECT {_REVISION} FROM revisions WHERE observation_id = ? ORDER BY revision DESC", (identifier,))
     return [_revision(row) for row in rows]
 
 
@@ -347,7 +346,8 @@ def totals(tx: Reader, filters: Filters) -> Totals:
     """Counts and sizes under the filters."""
     condition, values = where(filters)
     row = tx.row(
-        "SELECT count(*), coalesce(sum(o.units), 0), coalesce(sum(o.bytes), 0), min(o.created_at), max(o.updated_at)"
+        "SELECT count(*), CAST(coalesce(sum(o.units), 0) AS bigint), CAST(coalesce(sum(o.bytes), 0) AS bigint),"
+        " min(o.created_at), max(o.updated_at)"
         f" FROM observations o WHERE {condition}",
         values,
     )

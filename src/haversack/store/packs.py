@@ -1,6 +1,6 @@
 """The packs table: what went into each context pack, so that the next one can tell what changed."""
 
-from haversack.store.sqlite.engine import Reader, Writer
+from haversack.store.engine import Reader, Writer
 
 MOST = 1_000
 """How many packs are remembered; the oldest go first."""
@@ -8,7 +8,11 @@ MOST = 1_000
 
 def put(tx: Writer, identifier: str, now: int, items: str) -> None:
     """Remember a pack's items (`id:hash` separated by spaces)."""
-    tx.run("INSERT OR REPLACE INTO packs VALUES (?, ?, ?)", (identifier, now, items))
+    tx.run(
+        "INSERT INTO packs (id, created_at, items) VALUES (?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, items = excluded.items",
+        (identifier, now, items),
+    )
     tx.run(
         "DELETE FROM packs WHERE created_at < (SELECT created_at FROM packs ORDER BY created_at DESC LIMIT 1 OFFSET ?)",
         (MOST - 1,),

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from haversack.store.engine import Reader, Writer
 from haversack.store.records import Relation
-from haversack.store.sqlite.engine import Reader, Writer
 
 _SELECT = "SELECT r.id, r.from_id, r.to_id, r.type, r.note, r.strength, r.created_at FROM relations r"
 
@@ -19,7 +19,8 @@ def put(tx: Writer, relation: Relation) -> tuple[int, bool]:
         return held, False
     return (
         tx.insert(
-            "INSERT INTO relations (from_id, to_id, type, note, strength, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO relations (from_id, to_id, type, note, strength, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
             (
                 relation.from_id, relation.to_id, relation.type, relation.note, relation.strength,
                 relation.created_at,
@@ -77,8 +78,8 @@ def degrees(tx: Reader, identifiers: Sequence[int]) -> dict[int, int]:
     """How many relations each of the given observations has."""
     marks = ",".join("?" * len(identifiers))
     rows = tx.rows(
-        f"SELECT end, count(*) FROM (SELECT from_id AS end FROM relations WHERE from_id IN ({marks})"
-        f" UNION ALL SELECT to_id FROM relations WHERE to_id IN ({marks})) GROUP BY end",
+        f"SELECT observation, count(*) FROM (SELECT from_id AS observation FROM relations WHERE from_id IN ({marks})"
+        f" UNION ALL SELECT to_id FROM relations WHERE to_id IN ({marks})) ends GROUP BY observation",
         (*identifiers, *identifiers),
     )
     return {row[0]: row[1] for row in rows}

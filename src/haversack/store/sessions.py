@@ -1,7 +1,7 @@
 """The sessions and prompts tables."""
 
+from haversack.store.engine import Reader, Value, Writer
 from haversack.store.records import Prompt, Session
-from haversack.store.sqlite.engine import Reader, Value, Writer
 
 _SESSION = "SELECT id, project, namespace, directory, started_at, ended_at, summary FROM sessions"
 _PROMPT = "SELECT id, session_id, project, namespace, content, created_at FROM prompts"
@@ -16,8 +16,8 @@ def get(tx: Reader, identifier: str) -> Session | None:
 def add(tx: Writer, session: Session, project_key: str) -> bool:
     """Add a session unless its id is taken; says whether it was added."""
     changed = tx.run(
-        "INSERT OR IGNORE INTO sessions (id, project, project_key, namespace, directory, started_at, ended_at, summary,"
-        " turns, asking) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+        "INSERT INTO sessions (id, project, project_key, namespace, directory, started_at, ended_at, summary,"
+        " turns, asking) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING",
         (
             session.id, session.project, project_key, session.namespace, session.directory, session.started_at,
             session.ended_at, session.summary,
@@ -40,7 +40,7 @@ def summarise(tx: Writer, identifier: str, summary: str) -> None:
 
 
 def _place(project_key: str, namespace: str | None) -> tuple[str, list[Value]]:
-    clauses, values = ["1"], list[Value]()
+    clauses, values = ["1 = 1"], list[Value]()
     if project_key:
         clauses.append("project_key = ?")
         values.append(project_key)
@@ -54,7 +54,7 @@ def latest_open(tx: Reader, project_key: str, namespace: str, since: int) -> Ses
     """The session under way: the last one started in a place, at `since` or later, and not ended."""
     row = tx.row(
         f"{_SESSION} WHERE project_key = ? AND namespace = ? AND ended_at IS NULL AND started_at >= ?"
-        " AND id NOT LIKE 'manual%' ORDER BY started_at DESC, id LIMIT 1",
+        " AND substr(lower(id), 1, 6) <> 'manual' ORDER BY started_at DESC, id LIMIT 1",
         (project_key, namespace, since),
     )
     return Session(*row) if row else None
@@ -88,7 +88,7 @@ def add_prompt(tx: Writer, prompt: Prompt, project_key: str) -> int:
     """Add a prompt; the store gives the id."""
     return tx.insert(
         "INSERT INTO prompts (session_id, project, project_key, namespace, content, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
         (prompt.session_id, prompt.project, project_key, prompt.namespace, prompt.content, prompt.created_at),
     )
 

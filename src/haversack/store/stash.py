@@ -3,7 +3,7 @@
 A row outlives its body: it then says which call to make again, and keeps its key from standing for another text.
 """
 
-from haversack.store.sqlite.engine import Reader, Writer
+from haversack.store.engine import Reader, Writer
 from haversack.values import record
 
 
@@ -42,8 +42,9 @@ def put(tx: Writer, key: str, stashed: Stashed) -> None:
         return
     tx.run(
         """
-        INSERT INTO stash VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
-            origin = excluded.origin, expires_at = excluded.expires_at, size = excluded.size, body = excluded.body
+        INSERT INTO stash (key, digest, origin, expires_at, size, body) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET origin = excluded.origin, expires_at = excluded.expires_at,
+            size = excluded.size, body = excluded.body
         """,
         (key, stashed.digest, stashed.origin, stashed.expires_at, len(stashed.body or b""), stashed.body),
     )
@@ -65,8 +66,8 @@ def drop_oldest(tx: Writer, excess: int) -> None:
     """Drop bodies until `excess` bytes are free, those first that were stored or renewed longest ago."""
     freed = 0
     while freed < excess:
-        oldest = tx.row("SELECT rowid, size FROM stash WHERE body IS NOT NULL ORDER BY expires_at, rowid LIMIT 1")
+        oldest = tx.row("SELECT key, size FROM stash WHERE body IS NOT NULL ORDER BY expires_at, key LIMIT 1")
         if oldest is None:
             return
-        tx.run("UPDATE stash SET body = NULL, size = 0 WHERE rowid = ?", (oldest[0],))
+        tx.run("UPDATE stash SET body = NULL, size = 0 WHERE key = ?", (oldest[0],))
         freed += oldest[1]

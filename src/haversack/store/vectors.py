@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
+from haversack.store.engine import Reader, Writer
 from haversack.store.filters import where
 from haversack.store.records import Filters
-from haversack.store.sqlite.engine import Reader, Writer
 from haversack.values import record
 
 _LACKING = (
     "FROM observations o LEFT JOIN vectors v ON v.observation_id = o.id WHERE o.deleted_at IS NULL"
-    " AND (v.model IS NOT ? OR v.content_hash IS NOT o.content_hash)"
+    " AND (v.model IS DISTINCT FROM ? OR v.content_hash IS DISTINCT FROM o.content_hash)"
 )
 
 
@@ -26,7 +26,9 @@ class Wordless:
 def put(tx: Writer, identifier: int, model: str, content_hash: str, vector: bytes) -> None:
     """Keep an observation's vector, unless the observation is gone."""
     tx.run(
-        "INSERT OR REPLACE INTO vectors SELECT id, ?, ?, ? FROM observations WHERE id = ?",
+        "INSERT INTO vectors (observation_id, model, content_hash, vector)"
+        " SELECT id, ?, ?, ? FROM observations WHERE id = ? ON CONFLICT (observation_id) DO UPDATE"
+        " SET model = excluded.model, content_hash = excluded.content_hash, vector = excluded.vector",
         (model, content_hash, vector, identifier),
     )
 
@@ -42,9 +44,9 @@ def lacking(tx: Reader, model: str, limit: int, *, after: int = 0) -> list[Wordl
 
 def lacking_of(tx: Reader, model: str, identifiers: Iterable[int]) -> list[Wordless]:
     """Those of the observations that lack such a vector."""
+    condition, wanted = tx.among("o.id", identifiers)
     rows = tx.rows(
-        f"SELECT o.id, o.content_hash, o.title, o.content {_LACKING} AND o.id IN (SELECT value FROM json_each(?))",
-        (model, f"[{','.join(map(str, identifiers))}]"),
+        f"SELECT o.id, o.content_hash, o.title, o.content {_LACKING} AND {condition} ORDER BY o.id", (model, wanted)
     )
     return [Wordless(*row) for row in rows]
 
@@ -62,12 +64,12 @@ def models(tx: Reader) -> list[str]:
 
 def at_places(tx: Reader, model: str, places: Iterable[int]) -> Mapping[int, bytes]:
     """Place -> vector, where there is one for the text that stands there."""
-    array = f"[{','.join(map(str, places))}]"
+    condition, wanted = tx.among("o.place", places)
     return dict(
         tx.rows(
-            "SELECT o.place, v.vector FROM json_each(?) j CROSS JOIN observations o ON o.place = j.value"
-            " JOIN vectors v ON v.observation_id = o.id WHERE v.model = ? AND v.content_hash = o.content_hash",
-            (array, model),
+            f"SELECT o.place, v.vector FROM observations o {tx.hint('in order')} JOIN vectors v"
+            f" ON v.observation_id = o.id WHERE {condition} AND v.model = ? AND v.content_hash = o.content_hash",
+            (wanted, model),
         )
     )
 
@@ -77,7 +79,8 @@ def newest(tx: Reader, model: str, filters: Filters, limit: int) -> Mapping[int,
     condition, values = where(filters)
     return dict(
         tx.rows(
-            "SELECT o.place, v.vector FROM observations o CROSS JOIN vectors v ON v.observation_id = o.id"
+            f"SELECT o.place, v.vector FROM observations o {tx.hint('in order')} JOIN vectors v"
+            " ON v.observation_id = o.id"
             f" WHERE {condition} AND v.model = ? AND v.content_hash = o.content_hash"
             " ORDER BY o.position DESC LIMIT ?",
             (*values, model, limit),

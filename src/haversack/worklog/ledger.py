@@ -11,8 +11,8 @@ from typing import Literal
 from haversack.config import BudgetSettings
 from haversack.errors import Conflict, InvalidArgument, NotFound
 from haversack.store import accounts
+from haversack.store.engine import Engine, Reader, Writer
 from haversack.store.records import Account
-from haversack.store.sqlite.engine import Database, Reader, Writer
 from haversack.tokens import FLOOR
 from haversack.values import record
 
@@ -117,7 +117,7 @@ class Closed:
 class Ledger:
     """The accounts of one store; every change is one transaction, so processes may share an account."""
 
-    def __init__(self, database: Database, settings: BudgetSettings, now: Callable[[], int]) -> None:
+    def __init__(self, database: Engine, settings: BudgetSettings, now: Callable[[], int]) -> None:
         self.database = database
         self.settings = settings
         self._now = now

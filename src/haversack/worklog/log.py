@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from haversack.config import BudgetSettings, StashSettings
 from haversack.store import accounts, entries
+from haversack.store.engine import Writer
 from haversack.store.records import Account, Entry
-from haversack.store.sqlite.engine import MEMORY, Database, Writer
+from haversack.store.sqlite.engine import MEMORY, Database
 from haversack.tokens import DEFAULT_PROFILE, Profile, profile_named
 from haversack.values import record, replace
 from haversack.worklog.ledger import Ledger, Standing

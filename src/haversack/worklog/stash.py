@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
 from haversack.store import stash as table
-from haversack.store.sqlite.engine import Database, Reader, Writer
+from haversack.store.engine import Engine, Reader, Writer
 from haversack.store.stash import Stashed
 from haversack.values import record
 
@@ -35,7 +35,7 @@ class Stash:
     call gives the same reply, and nobody can guess a key from what it stands for.
     """
 
-    database: Database
+    database: Engine
     settings: StashSettings
     now: Callable[[], int]
 

@@ -14,9 +14,9 @@ from haversack.errors import ConfigError, StoreError
 from haversack.memory.room import Memory
 from haversack.memory.search.relevance import CONVERSATION_SPREAD
 from haversack.store import vectors
+from haversack.store.engine import Reader
+from haversack.store.places import SESSION_BITS
 from haversack.store.records import Filters
-from haversack.store.sqlite.engine import Reader
-from haversack.store.sqlite.postings import SESSION_BITS
 from haversack.store.vectors import Wordless
 from haversack.values import record
 

@@ -5,7 +5,6 @@ from haversack.memory.room import Memory
 from haversack.memory.save.pipeline import Draft, Saved, save
 from haversack.store import observations
 from haversack.store.records import Filters, Observation
-from haversack.store.sqlite import words
 from haversack.text.times import DAY
 from haversack.values import record, replace
 
@@ -62,7 +61,7 @@ def compact(
         deleted = [held[identifier] for identifier in wanted if identifier in matching]
         for found in deleted:
             observations.change(tx, found.id, {"deleted_at": memory.now()})
-            words.remove(tx, found.id)
+            tx.words.remove(found.id)
         saved = None
         if summary is not None and deleted:
             saved = save(memory, replace(summary, kind="compaction_summary"))

@@ -8,9 +8,8 @@ from haversack.memory.save.checks import VERIFICATIONS, check_member
 from haversack.memory.save.pipeline import Draft, checked, content_hash, redacted
 from haversack.memory.search import index_words
 from haversack.store import observations
+from haversack.store.engine import Reader, Value, Writer
 from haversack.store.records import Observation, Revision
-from haversack.store.sqlite import words
-from haversack.store.sqlite.engine import Reader, Value, Writer
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import fields, record
 
@@ -156,7 +155,7 @@ def delete(memory: Memory, identifier: int, *, hard: bool = False) -> Observatio
             observations.erase(tx, identifier)
         else:
             observations.change(tx, identifier, {"deleted_at": memory.now()})
-        words.remove(tx, identifier)
+        tx.words.remove(identifier)
         return found
 
 

@@ -23,9 +23,9 @@ from haversack.memory.save.checks import (
 from haversack.memory.save.topics import suggest_topic_key
 from haversack.memory.search import index_words
 from haversack.store import observations, relations
+from haversack.store.engine import Writer
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Relation
-from haversack.store.sqlite.engine import Writer
 from haversack.text.redaction import redact
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import record, replace

@@ -3,12 +3,10 @@
 from haversack.memory.room import Memory
 from haversack.patterns import pattern
 from haversack.store import observations
-from haversack.store.sqlite import words as search
-from haversack.store.sqlite.engine import Writer
-from haversack.store.sqlite.words import IndexEntry, Weights
+from haversack.store.engine import Writer
+from haversack.store.words import IndexEntry
 from haversack.text.words import index_text
 
-WEIGHTS = Weights(title=2.0, content=1.0, tags=1.5)
 _SPEAKER = pattern(r"\s*([^\W\d_][\w .'-]{0,38}?)\s*:\s")
 _WORD = pattern(r"[^\W_]+")
 # A question mark inside an address or a pattern asks nothing.
@@ -32,10 +30,9 @@ def index(tx: Writer, identifier: int) -> None:
     """Index an observation as it now stands; a deleted one leaves the index."""
     observation = observations.get(tx, identifier)
     if observation is None or observation.deleted_at is not None:
-        search.remove(tx, identifier)
+        tx.words.remove(identifier)
         return
-    search.put(
-        tx,
+    tx.words.put(
         identifier,
         IndexEntry(
             title=index_text(observation.title),
@@ -48,7 +45,7 @@ def index(tx: Writer, identifier: int) -> None:
 def rebuild_index(memory: Memory) -> int:
     """Build the whole index anew and say how many observations it holds."""
     with memory.database.write() as tx:
-        search.clear(tx)
+        tx.words.clear()
         live = [found.id for found in observations.everything(tx) if found.deleted_at is None]
         for identifier in live:
             index(tx, identifier)

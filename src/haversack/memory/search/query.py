@@ -1,4 +1,4 @@
-"""Reading what a person or a model typed as a query, and writing it as an FTS5 expression.
+"""Reading what a person or a model typed as a query, and what the index is asked for.
 
 There is no query syntax to get wrong: everything is words, except that "quoted phrases" must appear and a
 trailing `*` asks for a prefix.
@@ -7,10 +7,11 @@ trailing `*` asks for a prefix.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from haversack.patterns import pattern
+from haversack.store.expressions import NOTHING, Expression, Phrase, Prefix, Word, all_of, any_of
 from haversack.text.inflections import forms, stems
 from haversack.text.stems import prefix_choices, stem
 from haversack.text.words import (
@@ -79,14 +80,14 @@ class Query:
 class Sought:
     """One thing to look for on its own: stems the index holds, or an expression where stems will not do."""
 
-    expression: str
+    expression: Expression
     stems: tuple[str, ...] = ()
     weight: float = 1.0
 
 
 def sought(query: Query) -> tuple[Sought, ...]:
     """What a query looks for, word by word; the parts of an identifier count less than the whole of it."""
-    found: dict[str, Sought] = {}
+    found: dict[Expression, Sought] = {}
     for term in query.terms:
         for each in _sought_in(term):
             found.setdefault(each.expression, each)
@@ -100,10 +101,10 @@ def _sought_in(term: Term) -> Iterator[Sought]:
     if term.kind != "identifier":
         yield Sought(term_expression(term))
         return
-    yield Sought(f"({' OR '.join(dict.fromkeys((_quote(_whole(term)), _quote(term.tokens))))})")
+    yield Sought(any_of(_spelled(_whole(term)), _spelled(term.tokens)))
     for token in dict.fromkeys(term.tokens):
         if _is_telling(token):
-            yield Sought(_quote([token]), () if _is_lone(token) else stems(fold(token)), PART_WEIGHT)
+            yield Sought(_spelled([token]), () if _is_lone(token) else stems(fold(token)), PART_WEIGHT)
 
 
 def spoken_words(text: str) -> list[str]:
@@ -138,47 +139,40 @@ def _may_quote(text: str) -> bool:
     return '"' in text or not text.isascii()
 
 
-def match_expression(query: Query, *, mode: Mode = "any") -> str:
-    """An FTS5 MATCH expression for the query; empty for an empty query.
+def match_expression(query: Query, *, mode: Mode = "any") -> Expression:
+    """What a row must fulfil to match the query; nothing matches an empty one.
 
-    `any` finds what holds any of the words, `all` what holds every one; required terms are required in both.
+    `any` finds what holds any of the words, `all` what holds every one; required terms are required in both, and
+    beside them the others only rank.
     """
+    if not query.terms:
+        return NOTHING
     if mode == "all":
-        return " AND ".join(term_expression(term, mode="all") for term in query.terms)
-    required = [term_expression(term) for term in query.terms if term.required]
-    wished = [term_expression(term) for term in query.terms if not term.required]
-    if not required or not wished:
-        return (" AND " if required else " OR ").join(required or wished)
-    # The first requirement stands among the wishes too: they then add to the rank without being a condition.
-    return " AND ".join([*required, f"({' OR '.join([required[0], *wished])})"])
+        return all_of(*(term_expression(term, mode="all") for term in query.terms))
+    if required := [term_expression(term) for term in query.terms if term.required]:
+        return all_of(*required)
+    return any_of(*(term_expression(term) for term in query.terms))
 
 
-def term_expression(term: Term, *, mode: Mode = "any") -> str:
-    """The part of a MATCH expression that finds one term."""
+def term_expression(term: Term, *, mode: Mode = "any") -> Expression:
+    """What a row must fulfil to hold one term."""
     if term.kind == "prefix":
         return _prefix_expression(term)
-    phrase = _quote(term.tokens)
+    phrase = _spelled(term.tokens)
     if term.kind == "word":
         spellings = forms(fold(term.tokens[0]))
-        return f"({' OR '.join(_quote([each]) for each in spellings)})" if len(spellings) > 1 else phrase
+        return any_of(*(_spelled([each]) for each in spellings)) if len(spellings) > 1 else phrase
     if term.kind != "identifier":
         return phrase
-    choices = [_quote(_whole(term)), phrase]
-    parts = [_quote([token]) for token in dict.fromkeys(term.tokens)]
-    if mode == "all":
-        choices.append(f"({' AND '.join(parts)})")
-    else:
-        choices.extend(part for part in parts if _is_telling(part.strip('"')))
-    return f"({' OR '.join(dict.fromkeys(choices))})"
+    parts = [_spelled([token]) for token in dict.fromkeys(term.tokens) if mode == "all" or _is_telling(token)]
+    return any_of(_spelled(_whole(term)), phrase, *([all_of(*parts)] if mode == "all" else parts))
 
 
-def _prefix_expression(term: Term) -> str:
+def _prefix_expression(term: Term) -> Expression:
     if len(term.tokens) > 1:
-        choices = [f"{_quote(_whole(term))}*", f"{_quote(term.tokens)}*"]
-    else:
-        prefix, words = prefix_choices(fold(term.tokens[0]))
-        choices = [f'"{prefix}"*', *(f'"{word}"' for word in words)]
-    return f"({' OR '.join(dict.fromkeys(choices))})"
+        return any_of(_spelled(_whole(term), is_open=True), _spelled(term.tokens, is_open=True))
+    prefix, words = prefix_choices(fold(term.tokens[0]))
+    return any_of(Prefix(prefix), *map(Word, words))
 
 
 def _whole(term: Term) -> list[str]:
@@ -188,9 +182,12 @@ def _whole(term: Term) -> list[str]:
     return [piece.lower() for piece in words_in(spell_names(term.text))]
 
 
-def _quote(tokens: Iterable[str]) -> str:
-    tokens = list(tokens)
-    return f'"{" ".join(tokens)}"{"*" if _is_lone(tokens[-1]) else ""}'
+def _spelled(tokens: Sequence[str], *, is_open: bool = False) -> Expression:
+    """The words as they stand in a text, one after the other."""
+    is_open = is_open or _is_lone(tokens[-1])
+    if len(tokens) > 1:
+        return Phrase(tuple(tokens), is_open)
+    return Prefix(tokens[0]) if is_open else Word(tokens[0])
 
 
 def _is_lone(token: str) -> bool:

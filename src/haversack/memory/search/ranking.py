@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from math import exp
 
 from haversack.memory.search.periods import When, nearness
+from haversack.store.places import SESSION_BITS, Placed
 from haversack.store.records import Observation
-from haversack.store.sqlite.postings import SESSION_BITS, Placed
 from haversack.values import record
 
 MONTH = 30 * 86_400_000_000

@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
-from haversack.store.sqlite.postings import SESSION_BITS, Strength
+from haversack.store.places import SESSION_BITS
+from haversack.store.words import Match, Posting
 from haversack.values import record
 
 SATURATION = 1.2
-STRENGTH = Strength(saturation=SATURATION, length_share=0.75, title=2.0)
+LENGTH_SHARE = 0.75
+TITLE = 2.0
 RARITY_POWER = 0.7
 SESSION_SHARE = 0.45
 
@@ -28,6 +30,30 @@ class Postings:
 
     rarity: float
     strengths: Mapping[int, float]
+
+
+def strengths(postings: Iterable[Posting], usual_units: float) -> dict[int, float]:
+    """Place -> how a word counts there: saturating with repetition, more in short texts, more in titles."""
+    found = {}
+    for place, title, content, tags, units in postings:
+        hits = TITLE * title + content + tags
+        length = 1 - LENGTH_SHARE + LENGTH_SHARE * units / usual_units
+        found[place] = hits * (SATURATION + 1) / (hits + SATURATION * length)
+    return found
+
+
+def strengths_of_matches(matches: Iterable[Match], usual_units: float) -> dict[int, float]:
+    """The same for rows that match an expression, as if it stood in each of them once."""
+    return strengths(((place, 0, 1, 0, units) for _, place, units in matches), usual_units)
+
+
+def score_matches(gathered: Sequence[Postings], places: Iterable[int]) -> dict[int, float]:
+    """Place -> relevance by its own words alone."""
+    scores = dict.fromkeys(places, 0.0)
+    for postings in gathered:
+        for place in postings.strengths.keys() & scores.keys():
+            scores[place] += postings.rarity * postings.strengths[place]
+    return scores
 
 
 def inverse_frequency(total: int, holding: int) -> float:

@@ -8,17 +8,16 @@ from haversack.memory.room import Memory
 from haversack.memory.save.checks import CURRENT_STATUSES, SCOPES, STATUSES, check_kind, check_limit, check_member
 from haversack.memory.search import ranking
 from haversack.memory.search import relevance as scoring
-from haversack.memory.search.index_words import WEIGHTS
 from haversack.memory.search.periods import periods_in
 from haversack.memory.search.query import Mode, Query, Sought, match_expression, parse_query, sought, spoken_words
 from haversack.memory.search.ranking import Asked, Hit, Scored
 from haversack.memory.search.relevance import Postings
-from haversack.store import observations, relations, vectors
+from haversack.store import observations, places, relations, vectors
+from haversack.store.engine import Reader
+from haversack.store.expressions import Expression, all_of, any_of
+from haversack.store.places import Placed
 from haversack.store.records import Filters, Observation
-from haversack.store.sqlite import postings
-from haversack.store.sqlite import words as index
-from haversack.store.sqlite.engine import Reader
-from haversack.store.sqlite.postings import Census, Placed
+from haversack.store.words import Census
 from haversack.text.times import parse_moment
 from haversack.values import record, replace
 
@@ -47,7 +46,7 @@ class Found:
 
     query: Query
     filters: Filters
-    match: str
+    match: Expression
     hits: tuple[Hit, ...]
     others: tuple[int, ...]
     total: int
@@ -98,11 +97,11 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     strict = mode == "all" or any(term.required for term in query.terms)
     with memory.database.read() as tx:
         ranked, beside = (_by_whole_query if strict else _by_words)(tx, memory, query, text, match, chosen, limit)
-        total, matching = index.count_and_pick(tx, match, chosen, beside)
+        total, matching = tx.words.count_and_pick(match, chosen, beside)
         beside -= matching
         elsewhere: list[tuple[str, int]] = []
         if not total and chosen.project_key:
-            elsewhere = index.projects_matching(tx, match, replace(chosen, project_key=""))
+            elsewhere = tx.words.projects(match, replace(chosen, project_key=""))
         held = observations.get_many(tx, [each.row.id for each in ranked[:limit]])
         newest = observations.newest_id(tx)
     hits = tuple(Hit(held[each.row.id], each.score, each.parts) for each in ranked[:limit])
@@ -111,25 +110,25 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
 
 
 def _by_words(
-    tx: Reader, memory: Memory, query: Query, text: str, match: str, chosen: Filters, limit: int
+    tx: Reader, memory: Memory, query: Query, text: str, match: Expression, chosen: Filters, limit: int
 ) -> tuple[list[Scored], frozenset[int]]:
     """Candidates word by word, with what neighbours and sessions add; also which are only known as neighbours.
 
     Of those some may match by a word so common that not all its rows were read.
     """
-    census = postings.census(tx)
+    census = tx.words.census()
     gathered = _gather(tx, query, _reach(tx, chosen, census))
     sessions = scoring.score_sessions(gathered, census.sessions)
     wanted = min(MOST_CANDIDATES, LEAST_CANDIDATES + 2 * limit)
     promising = scoring.most_promising(gathered, sessions, wanted)
-    numbers = {place >> postings.SESSION_BITS for place in promising}
-    talks = postings.conversations(tx, numbers, CONVERSATION_ASKS, CONVERSATION_TURNS)
+    numbers = {place >> places.SESSION_BITS for place in promising}
+    talks = places.conversations(tx, numbers, CONVERSATION_ASKS, CONVERSATION_TURNS)
     relevance = scoring.score_places(gathered, sessions, promising, talks)
     if memory.settings.semantic != "off" and vectors.models(tx):
         from haversack.memory.meaning import similarity  # a store without vectors never pays for what they need
 
         relevance = similarity.heeded(tx, memory, text, chosen, relevance, talks)
-    rows = postings.placed(tx, scoring.best_places(relevance, wanted), chosen)
+    rows = places.placed(tx, scoring.best_places(relevance, wanted), chosen)
     matching = set().union(*(each.strengths for each in gathered))
     companions = frozenset(row.id for row in rows if row.place not in matching)
     return ranking.rank(rows, relevance, _asked(memory, text), talks, _degrees(tx, rows)), companions
@@ -145,11 +144,12 @@ class Reach:
 
     def strengths(self, tx: Reader, stems: Sequence[str]) -> dict[int, float]:
         """Place -> strength of the stems there."""
-        return postings.strengths_of_stems(tx, stems, self.chosen, scoring.STRENGTH, self.census.usual_units)
+        (postings,) = tx.words.postings([stems], self.chosen)
+        return scoring.strengths(postings, self.census.usual_units)
 
-    def strengths_of(self, tx: Reader, match: str, most: int = -1) -> dict[int, float]:
+    def strengths_of(self, tx: Reader, match: Expression, most: int | None = None) -> dict[int, float]:
         """Place -> strength of what matches an expression there, the newest rows only if there are too many."""
-        return postings.strengths_of_match(tx, match, self.chosen, scoring.STRENGTH, self.census.usual_units, most)
+        return scoring.strengths_of_matches(tx.words.matching(match, self.chosen, most), self.census.usual_units)
 
 
 def _reach(tx: Reader, chosen: Filters, census: Census) -> Reach:
@@ -166,23 +166,28 @@ def _gather(tx: Reader, query: Query, reach: Reach) -> list[Postings]:
 
     Past the ceiling on rows read a word only reorders what rarer ones found.
     """
-    counts = {}
-    for each in sought(query):
-        count = postings.rows_with_stems(tx, each.stems) if each.stems else index.rows_matching(tx, each.expression)
-        if count:
-            counts[each] = count
+    counts = _counted(tx, query)
     gathered: list[Postings] = []
-    leaders: list[str] = []
+    leaders: list[Expression] = []
     room = MOST_POSTINGS
-    for each in sorted(counts, key=lambda found: (counts[found], found.expression)):
+    for each in sorted(counts, key=counts.__getitem__):
         strengths, read = _leading(tx, each, counts[each], reach, room, is_first=not leaders)
         if strengths is not None:
             leaders.append(each.expression)
             room -= read
         else:
-            strengths = reach.strengths_of(tx, f"{each.expression} AND ({' OR '.join(leaders)})")
+            strengths = reach.strengths_of(tx, all_of(each.expression, any_of(*leaders)))
         gathered.append(Postings(each.weight * scoring.rarity(reach.census.rows, counts[each]), strengths))
     return gathered
+
+
+def _counted(tx: Reader, query: Query) -> dict[Sought, int]:
+    """In how many rows each thing sought stands, without those that stand in none."""
+    wanted = sought(query)
+    by_stems = [each for each in wanted if each.stems]
+    rows = dict(zip(by_stems, tx.words.rows_with_stems([each.stems for each in by_stems]), strict=True))
+    counts = {each: rows[each] if each.stems else tx.words.rows_matching(each.expression) for each in wanted}
+    return {each: count for each, count in counts.items() if count}
 
 
 def _leading(
@@ -198,19 +203,33 @@ def _leading(
     there = count
     # Counting where the search looks has its price too, so it is not tried where words are likely to be too many.
     if count > room and reach.share < NARROW and count * reach.share <= 2 * room:
-        there = index.count_search_results(tx, each.expression, _markable(reach.chosen))
+        there = tx.words.count(each.expression, _markable(reach.chosen))
     if there > room and not is_first:
         return None, 0
     return reach.strengths_of(tx, each.expression, MOST_FIRST), there
 
 
 def _by_whole_query(
-    tx: Reader, memory: Memory, query: Query, text: str, match: str, chosen: Filters, limit: int
+    tx: Reader, memory: Memory, query: Query, text: str, match: Expression, chosen: Filters, limit: int
 ) -> tuple[list[Scored], frozenset[int]]:
-    """Candidates that fulfil every condition of the query, by BM25; none of them is a mere neighbour."""
-    scored = index.search(tx, match, chosen, WEIGHTS, max(RANKED, limit))
-    relevance = {place: score for _, place, score in scored}
-    rows = postings.placed(tx, relevance, chosen)
+    """Candidates that fulfil every condition of the query, by their own words; none of them is a mere neighbour.
+
+    Of very many, those are put in order that were added last.
+    """
+    reach = Reach(chosen, tx.words.census(), 1.0)
+    matches = tx.words.matching(match, chosen, MOST_FIRST)
+    gathered = []
+    for each, count in _counted(tx, query).items():
+        if each.stems and count <= MOST_FIRST:
+            strengths = reach.strengths(tx, each.stems)
+        elif each.expression == match:
+            strengths = scoring.strengths_of_matches(matches, reach.census.usual_units)
+        else:
+            strengths = reach.strengths_of(tx, all_of(each.expression, match))
+        gathered.append(Postings(each.weight * scoring.rarity(reach.census.rows, count), strengths))
+    scores = scoring.score_matches(gathered, [place for _, place, _ in matches])
+    relevance = {place: scores[place] for place in scoring.best_places(scores, max(RANKED, limit))}
+    rows = places.placed(tx, relevance, chosen)
     return ranking.rank(rows, relevance, _asked(memory, text), frozenset(), _degrees(tx, rows)), frozenset()
 
 
@@ -229,7 +248,7 @@ def count_search_results(memory: Memory, text: str, chosen: Filters, *, mode: Mo
     if not query.terms:
         return 0
     with memory.database.read() as tx:
-        return index.count_search_results(tx, match_expression(query, mode=mode), chosen)
+        return tx.words.count(match_expression(query, mode=mode), chosen)
 
 
 def by_ids(memory: Memory, identifiers: list[int]) -> list[Observation]:
@@ -245,7 +264,7 @@ def by_topic(memory: Memory, topic_key: str, *, project: str) -> Observation | N
         return observations.live_topic(tx, topic_key, project_key(project), "project", "")
 
 
-def matches_below(memory: Memory, match: str, chosen: Filters, below: int, limit: int) -> list[int]:
+def matches_below(memory: Memory, match: Expression, chosen: Filters, below: int, limit: int) -> list[int]:
     """Ids of matches below an id, the newest first."""
     with memory.database.read() as tx:
-        return index.matches_below(tx, match, chosen, limit, below=below)
+        return tx.words.below(match, chosen, limit, below=below)

@@ -1,9 +1,9 @@
-"""The database behind one class with few verbs: read, write, check, close."""
+"""SQLite behind the store's protocol: one file, a connection for each thread."""
 
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from errno import EDQUOT, ENOSPC, EROFS
 from types import SimpleNamespace
@@ -12,7 +12,9 @@ from typing import Any
 import apsw
 
 from haversack.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+from haversack.store.engine import ConstraintBroken, Hint, Row, Value
 from haversack.store.sqlite import schema
+from haversack.store.sqlite.words import FtsWords
 
 BUSY_TIMEOUT_MS = 30_000
 _LEAST_ROOM = 200_000
@@ -20,11 +22,7 @@ _LEAST_ROOM = 200_000
 MEMORY = ":memory:"
 """The path of a store that lives and dies with its `Database`."""
 
-ConstraintBroken = apsw.ConstraintError
-"""A row that contradicts the schema, such as a reference to nothing."""
-
-Value = str | int | float | bytes | None
-Row = tuple[Any, ...]
+_HINTS: dict[Hint, str] = {"pinned": "INDEXED BY observations_pinned", "in order": "CROSS"}
 
 
 class Reader:
@@ -33,37 +31,53 @@ class Reader:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
+    @property
+    def words(self) -> FtsWords:
+        return FtsWords(self)
+
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         try:
-            return self._connection.execute(sql, values).fetchall()
+            return self.execute(sql, values).fetchall()
         except UnicodeDecodeError as error:
             raise _not_text(error) from None
 
     def row(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
         try:
-            found: Row | None = self._connection.execute(sql, values).fetchone()
+            found: Row | None = self.execute(sql, values).fetchone()
         except UnicodeDecodeError as error:
             raise _not_text(error) from None
         return found
 
     def value(self, sql: str, values: Sequence[Value] = ()) -> Any:
-        """The first column of the first row; None where there is no row."""
         found = self.row(sql, values)
         return found[0] if found else None
+
+    def among(self, column: str, wanted: Iterable[int]) -> tuple[str, Value]:
+        return f"{column} IN (SELECT value FROM json_each(?))", f"[{','.join(map(str, wanted))}]"
+
+    def hint(self, name: Hint) -> str:
+        return _HINTS[name]
+
+    def execute(self, sql: str, values: Sequence[Value] = ()) -> apsw.Cursor:
+        """Run a statement of SQLite's own."""
+        try:
+            return self._connection.execute(sql, values)
+        except apsw.ConstraintError as error:
+            raise ConstraintBroken(str(error)) from None
 
 
 class Writer(Reader):
     """A transaction: everything in the `with` block happens, or nothing does."""
 
+    next_position = "(SELECT coalesce(max(position), 0) + 1 FROM observations)"
+
     def run(self, sql: str, values: Sequence[Value] = ()) -> int:
-        """Run a statement and say how many rows it changed."""
-        self._connection.execute(sql, values)
+        self.execute(sql, values)
         return self._connection.changes()
 
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
-        """Run an INSERT and return the new row's id."""
-        self._connection.execute(sql, values)
-        return self._connection.last_insert_rowid()
+        found: Any = self.execute(sql, values).fetchall()[0][0]
+        return int(found)
 
 
 class Database:
@@ -119,6 +133,15 @@ class Database:
                 connection.close()
             self._opened.clear()
             self._local = self._unconnected()
+
+    def describe(self) -> str:
+        """The file."""
+        return self.path
+
+    def size(self) -> int:
+        """The bytes of the file, its log among them."""
+        held = (self.path, f"{self.path}-wal")
+        return sum(os.path.getsize(path) for path in held if os.path.exists(path))
 
     def _unconnected(self) -> threading.local | SimpleNamespace:
         return SimpleNamespace() if self.path == MEMORY else threading.local()

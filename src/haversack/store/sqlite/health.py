@@ -2,7 +2,7 @@
 
 import apsw
 
-from haversack.store.sqlite import schema, words
+from haversack.store.sqlite import schema
 from haversack.store.sqlite.engine import Reader, connect_to_read, translated
 from haversack.values import record
 
@@ -35,7 +35,7 @@ def examine(path: str) -> Health:
             schema.refuse_newer(version)
             integrity = str(connection.pragma("integrity_check"))
             broken = len(connection.execute("PRAGMA foreign_key_check").fetchall())
-            index = words.check(Reader(connection)) if version else ""
+            index = Reader(connection).words.check() if version else ""
         finally:
             connection.close()
     return Health(version, integrity, broken, index)

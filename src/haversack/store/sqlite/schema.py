@@ -232,6 +232,8 @@ MIGRATIONS: tuple[str, ...] = (
         items TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    # In other databases a column `user` is the name of whoever is logged in.
+    "ALTER TABLE accounts RENAME COLUMN user TO user_message",
 )
 
 VERSION = len(MIGRATIONS)

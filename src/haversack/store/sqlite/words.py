@@ -1,145 +1,170 @@
-"""Full-text search over the observations."""
+"""The search index on FTS5."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
-from haversack.store.filters import marks, narrowed, where
+from haversack.store.expressions import AllOf, AnyOf, Expression, Phrase, Prefix, Word
+from haversack.store.filters import where
 from haversack.store.records import Filters
-from haversack.store.sqlite.engine import Reader, Row, Value, Writer
-from haversack.values import record
+from haversack.store.sqlite.marks import marks, narrowed
+from haversack.store.words import Census, IndexEntry, Match, Posting
+
+if TYPE_CHECKING:
+    from haversack.store.engine import Row, Value
+    from haversack.store.sqlite.engine import Reader
 
 
-@record
-class IndexEntry:
-    """The words under which an observation is found, one text per column of the index."""
-
-    title: str
-    content: str
-    tags: str
-
-
-@record
-class Weights:
-    """What a match in each column counts."""
-
-    title: float
-    content: float
-    tags: float
+def compiled(expression: Expression) -> str:
+    """An expression as the text of an FTS5 MATCH."""
+    match expression:
+        case Word(text):
+            return _quoted(text)
+        case Prefix(text):
+            return f"{_quoted(text)}*"
+        case Phrase(words, is_open):
+            return f"{_quoted(' '.join(words))}{'*' if is_open else ''}"
+        case AnyOf(parts):
+            # FTS5 has no expression that nothing matches, but an empty phrase is one.
+            return f"({' OR '.join(map(compiled, parts))})" if parts else '""'
+        case AllOf(parts):
+            return f"({' AND '.join(map(compiled, parts))})"
 
 
-def put(tx: Writer, identifier: int, entry: IndexEntry) -> None:
-    """Index an observation, in place of what was indexed for it before.
-
-    Beside its words stand marks of its project, kind and the like, so that the index alone can tell which matches
-    are of them: whoever changes one of those indexes the observation anew.
-    """
-    remove(tx, identifier)
-    tx.run(
-        "INSERT INTO search_index (rowid, title, content, tags, marks) VALUES (?, ?, ?, ?, ?)",
-        (identifier, entry.title, entry.content, entry.tags, _marks_of(tx, identifier)),
-    )
+def _quoted(text: str) -> str:
+    return '"{}"'.format(text.replace('"', '""'))
 
 
-def _marks_of(tx: Reader, identifier: int) -> str:
-    row = tx.row("SELECT project_key, kind, scope, namespace, status FROM observations WHERE id = ?", (identifier,))
-    assert row is not None
-    return marks(*row)
+class FtsWords:
+    """The index in one transaction."""
+
+    def __init__(self, tx: "Reader") -> None:
+        self._tx = tx
+
+    def put(self, identifier: int, entry: IndexEntry) -> None:
+        # Beside its words stand marks of its project, kind and the like, so that the index alone can tell which
+        # matches are of them.
+        held = self._tx.row(
+            "SELECT project_key, kind, scope, namespace, status FROM observations WHERE id = ?", (identifier,)
+        )
+        assert held is not None
+        self.remove(identifier)
+        self._tx.execute(
+            "INSERT INTO search_index (rowid, title, content, tags, marks) VALUES (?, ?, ?, ?, ?)",
+            (identifier, entry.title, entry.content, entry.tags, marks(*held)),
+        )
+
+    def remove(self, identifier: int) -> None:
+        self._tx.execute("DELETE FROM search_index WHERE rowid = ?", (identifier,))
+
+    def clear(self) -> None:
+        self._tx.execute("DELETE FROM search_index")
+
+    def census(self) -> Census:
+        rows = self._tx.value("SELECT coalesce(sum(observations), 0) FROM tallies")
+        # Sessions are never removed, so their highest number counts them.
+        sessions = self._tx.value("SELECT coalesce(max(number), 0) FROM sessions")
+        usual = self._tx.value("SELECT avg(units) FROM (SELECT units FROM observations ORDER BY id DESC LIMIT 500)")
+        return Census(max(rows, 1), max(sessions, 1), max(usual or 1.0, 1.0))
+
+    def rows_with_stems(self, groups: Sequence[Sequence[str]]) -> list[int]:
+        return [
+            self._tx.value(
+                f"SELECT coalesce(sum(doc), 0) FROM temp.word_rows WHERE term IN ({_places(stems)})", tuple(stems)
+            )
+            for stems in groups
+        ]
+
+    def rows_matching(self, expression: Expression) -> int:
+        total: int = self._tx.value(
+            "SELECT count(*) FROM search_index WHERE search_index MATCH ?", (compiled(expression),)
+        )
+        return total
+
+    def postings(self, groups: Sequence[Sequence[str]], filters: Filters) -> list[list[Posting]]:
+        condition, values = where(filters)
+        return [
+            self._tx.rows(
+                f"""
+                SELECT o.place, w.title, w.content, w.tags, o.units
+                FROM (SELECT doc, sum(col = 'title') AS title, sum(col = 'content') AS content,
+                          sum(col = 'tags') AS tags
+                      FROM temp.word_places WHERE term IN ({_places(stems)}) GROUP BY doc) w
+                CROSS JOIN observations o INDEXED BY observations_in_brief ON o.id = w.doc
+                WHERE {condition}""",
+                (*stems, *values),
+            )
+            for stems in groups
+        ]
+
+    def matching(self, expression: Expression, filters: Filters, most: int | None = None) -> list[Match]:
+        # A few rows are sooner looked up than a whole project's marks are read through.
+        asked, left = narrowed(compiled(expression), filters) if most is not None else (compiled(expression), filters)
+        condition, values = where(left)
+        return self._tx.rows(
+            "SELECT o.id, o.place, o.units FROM search_index"
+            " CROSS JOIN observations o INDEXED BY observations_in_brief ON o.id = search_index.rowid"
+            f" WHERE search_index MATCH ? AND {condition} ORDER BY search_index.rowid DESC LIMIT ?",
+            (asked, *values, -1 if most is None else most),
+        )
+
+    def count(self, expression: Expression, filters: Filters) -> int:
+        counted: int = self._counted("count(*)", (), expression, filters)[0]
+        return counted
+
+    def count_and_pick(self, expression: Expression, filters: Filters, among: Collection[int]) -> tuple[int, set[int]]:
+        if not among:
+            return self.count(expression, filters), set()
+        condition, asked = self._tx.among("search_index.rowid", among)
+        picked = f"group_concat(search_index.rowid) FILTER (WHERE {condition})"
+        total, found = self._counted(f"count(*), {picked}", (asked,), expression, filters)
+        return total, set(map(int, found.split(","))) if found else set()
+
+    def _counted(self, figures: str, asked: "tuple[Value, ...]", expression: Expression, filters: Filters) -> "Row":
+        match, left = narrowed(compiled(expression), filters)
+        condition, values = where(left)
+        # The index holds no deleted rows; where it can tell all that was asked, no row needs to be looked up.
+        looked_up = "" if left == Filters() else " JOIN observations o ON o.id = search_index.rowid"
+        also = f" AND {condition}" if looked_up else ""
+        row = self._tx.row(
+            f"SELECT {figures} FROM search_index{looked_up} WHERE search_index MATCH ?{also}",
+            (*asked, match, *(values if looked_up else ())),
+        )
+        assert row is not None
+        return row
+
+    def below(self, expression: Expression, filters: Filters, limit: int, *, below: int) -> list[int]:
+        match, left = narrowed(compiled(expression), filters)
+        condition, values = where(left)
+        rows = self._tx.rows(
+            "SELECT search_index.rowid FROM search_index JOIN observations o ON o.id = search_index.rowid"
+            f" WHERE search_index MATCH ? AND search_index.rowid < ? AND {condition}"
+            " ORDER BY search_index.rowid DESC LIMIT ?",
+            (match, below, *values, limit),
+        )
+        return [row[0] for row in rows]
+
+    def projects(self, expression: Expression, filters: Filters) -> list[tuple[str, int]]:
+        match, left = narrowed(compiled(expression), filters)
+        condition, values = where(left)
+        return self._tx.rows(
+            "SELECT min(o.project), count(*) AS many FROM search_index JOIN observations o ON o.id = search_index.rowid"
+            f" WHERE search_index MATCH ? AND {condition} GROUP BY o.project_key ORDER BY many DESC, 1",
+            (match, *values),
+        )
+
+    def check(self) -> str:
+        missing = self._tx.value(
+            "SELECT count(*) FROM observations o WHERE o.deleted_at IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM search_index_docsize d WHERE d.id = o.id)"
+        )
+        stray = self._tx.value(
+            "SELECT count(*) FROM search_index_docsize d WHERE NOT EXISTS"
+            " (SELECT 1 FROM observations o WHERE o.id = d.id AND o.deleted_at IS NULL)"
+        )
+        if missing or stray:
+            return f"the search index lacks {missing} observations and holds {stray} that are gone"
+        return ""
 
 
-def remove(tx: Writer, identifier: int) -> None:
-    """Take an observation out of the index."""
-    tx.run("DELETE FROM search_index WHERE rowid = ?", (identifier,))
-
-
-def clear(tx: Writer) -> None:
-    """Empty the index."""
-    tx.run("DELETE FROM search_index")
-
-
-def search(tx: Reader, match: str, filters: Filters, weights: Weights, limit: int) -> list[tuple[int, int, float]]:
-    """The best matches first, as (id, place, score); a larger score is better."""
-    expression, left = narrowed(match, filters)
-    condition, values = where(left)
-    rows = tx.rows(
-        "SELECT o.id, o.place, -bm25(search_index, ?, ?, ?, 0) AS score"
-        " FROM search_index JOIN observations o ON o.id = search_index.rowid"
-        f" WHERE search_index MATCH ? AND {condition} ORDER BY score DESC, o.id DESC LIMIT ?",
-        (weights.title, weights.content, weights.tags, expression, *values, limit),
-    )
-    return [(row[0], row[1], row[2]) for row in rows]
-
-
-def count_search_results(tx: Reader, match: str, filters: Filters) -> int:
-    """How many observations match, under the same conditions as `search`."""
-    counted: int = _counted(tx, "count(*)", (), match, filters)[0]
-    return counted
-
-
-def count_and_pick(tx: Reader, match: str, filters: Filters, among: Collection[int]) -> tuple[int, set[int]]:
-    """How many observations match, and which of some do, in one reading of the index."""
-    if not among:
-        return count_search_results(tx, match, filters), set()
-    picked = "group_concat(search_index.rowid) FILTER (WHERE search_index.rowid IN (SELECT value FROM json_each(?)))"
-    asked = f"[{','.join(map(str, among))}]"
-    total, found = _counted(tx, f"count(*), {picked}", (asked,), match, filters)
-    return total, set(map(int, found.split(","))) if found else set()
-
-
-def _counted(tx: Reader, figures: str, asked: tuple[Value, ...], match: str, filters: Filters) -> Row:
-    expression, left = narrowed(match, filters)
-    condition, values = where(left)
-    # The index holds no deleted rows; where it can tell all that was asked, no row needs to be looked up.
-    looked_up = "" if left == Filters() else " JOIN observations o ON o.id = search_index.rowid"
-    also = f" AND {condition}" if looked_up else ""
-    row = tx.row(
-        f"SELECT {figures} FROM search_index{looked_up} WHERE search_index MATCH ?{also}",
-        (*asked, expression, *(values if looked_up else ())),
-    )
-    assert row is not None
-    return row
-
-
-def rows_matching(tx: Reader, expression: str) -> int:
-    """How many rows match an expression, before any filter."""
-    total: int = tx.value("SELECT count(*) FROM search_index WHERE search_index MATCH ?", (expression,))
-    return total
-
-
-def matches_below(tx: Reader, match: str, filters: Filters, limit: int, *, below: int) -> list[int]:
-    """Ids of matches under an id, the highest first: the unranked tail of a long result."""
-    expression, left = narrowed(match, filters)
-    condition, values = where(left)
-    rows = tx.rows(
-        "SELECT search_index.rowid FROM search_index JOIN observations o ON o.id = search_index.rowid"
-        f" WHERE search_index MATCH ? AND search_index.rowid < ? AND {condition}"
-        " ORDER BY search_index.rowid DESC LIMIT ?",
-        (expression, below, *values, limit),
-    )
-    return [row[0] for row in rows]
-
-
-def projects_matching(tx: Reader, match: str, filters: Filters) -> list[tuple[str, int]]:
-    """Which projects have matches, and how many, the most first."""
-    expression, left = narrowed(match, filters)
-    condition, values = where(left)
-    bound: list[Value] = [expression, *values]
-    rows = tx.rows(
-        "SELECT min(o.project), count(*) AS many FROM search_index JOIN observations o ON o.id = search_index.rowid"
-        f" WHERE search_index MATCH ? AND {condition} GROUP BY o.project_key ORDER BY many DESC, 1",
-        bound,
-    )
-    return [(row[0], row[1]) for row in rows]
-
-
-def check(tx: Reader) -> str:
-    """An empty string when index and observations agree, else what is wrong."""
-    missing = tx.value(
-        "SELECT count(*) FROM observations o WHERE o.deleted_at IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM search_index_docsize d WHERE d.id = o.id)"
-    )
-    stray = tx.value(
-        "SELECT count(*) FROM search_index_docsize d WHERE NOT EXISTS"
-        " (SELECT 1 FROM observations o WHERE o.id = d.id AND o.deleted_at IS NULL)"
-    )
-    if missing or stray:
-        return f"the search index lacks {missing} observations and holds {stray} that are gone"
-    return ""
+def _places(stems: Sequence[str]) -> str:
+    return ",".join("?" * len(stems))

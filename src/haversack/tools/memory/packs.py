@@ -8,6 +8,7 @@ from haversack.memory.save.checks import SCOPES
 from haversack.memory.search import search
 from haversack.packs import candidates as gathering
 from haversack.packs import context_pack as building
+from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
 from haversack.text.redaction import redact
 from haversack.text.times import date
@@ -78,7 +79,8 @@ def _rest(gathered: gathering.Gathered, filters: Filters, left: int, *, scrub: b
     if left > len(gathered.others):
         looked_at = (*gathered.candidates, *(each.observation for each in gathered.duplicates))
         seen = [*(each.id for each in looked_at), *gathered.known, *gathered.others]
-        state |= {"match": gathered.match, "filters": asdict(filters), "seen": seen}
+        match = freeze(gathered.match) if gathered.match else None
+        state |= {"match": match, "filters": asdict(filters), "seen": seen}
     return Rest(left, left * TYPICAL_PRICE, "pack", state)
 
 
@@ -87,7 +89,8 @@ def _more_of_pack(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
     state = dict(rest.state)
     ids, state["ids"] = list(state["ids"][:PAGE]), state["ids"][PAGE:]
     if not ids and "seen" in state:
-        ids = gathering.further(caller.memory, state["match"], filters_from(state["filters"]), {*state["seen"]}, PAGE)
+        match = thaw(state["match"]) if state["match"] else None
+        ids = gathering.further(caller.memory, match, filters_from(state["filters"]), {*state["seen"]}, PAGE)
         state["seen"] = [*state["seen"], *ids]
     held = search.by_ids(caller.memory, ids)
     blocks = [_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]

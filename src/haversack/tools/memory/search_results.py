@@ -10,6 +10,7 @@ from haversack.memory.search import search
 from haversack.memory.search.query import parse_query
 from haversack.memory.search.ranking import Hit
 from haversack.memory.search.search import Found
+from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
 from haversack.tools.declaration import resumes
 from haversack.tools.memory.observation_views import found_block, observation_block, one_line
@@ -29,7 +30,7 @@ def result(caller: Caller, found: Found, text: str, project: str, *, explain: bo
     blocks = [_block(found, hit, best, explain=explain) for hit in found.hits]
     rest = None
     if left := found.total - sum(block.counted for block in blocks):
-        state = {"text": text, "match": found.match, "filters": asdict(found.filters), "ids": found.others,
+        state = {"text": text, "match": freeze(found.match), "filters": asdict(found.filters), "ids": found.others,
                  "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else [],
                  "below": found.newest + 1}  # fmt: skip
         rest = Rest(left, left * _mean_price(caller, blocks), "search", state)
@@ -85,7 +86,9 @@ def _more_matches(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
         seen = {*state["ranked"], *ids}
         wanted = PAGE - len(ids)
         chosen = filters_from(state["filters"])
-        further = search.matches_below(caller.memory, state["match"], chosen, state["below"], wanted + len(seen) + 1)
+        further = search.matches_below(
+            caller.memory, thaw(state["match"]), chosen, state["below"], wanted + len(seen) + 1
+        )
         fresh = [each for each in further if each not in seen]
         goes_on = goes_on or len(fresh) > wanted
         ids = [*ids, *fresh[:wanted]]

@@ -1,0 +1,78 @@
+"""What every engine of the store offers: transactions with few verbs, and errors a reader can act on.
+
+The SQL of the table modules is one text for every engine. What an engine has of its own is behind `among`, `hint`,
+`next_position` and `words`.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
+
+from haversack.errors import StoreError
+from haversack.store.words import Words
+
+Value = str | int | float | bytes | None | list[int] | list[str]
+Row = tuple[Any, ...]
+Hint = Literal["pinned", "in order"]
+
+
+class ConstraintBroken(StoreError):
+    """A row that contradicts the schema, such as a reference to nothing."""
+
+    code = "constraint_broken"
+
+
+class Reader(Protocol):
+    """A consistent view of the store for the length of a `with` block."""
+
+    @property
+    def words(self) -> Words:
+        """The search index as this transaction sees it."""
+
+    def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
+        """Every row of a query; `?` stands for a value."""
+
+    def row(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
+        """The first row of a query."""
+
+    def value(self, sql: str, values: Sequence[Value] = ()) -> Any:
+        """The first column of the first row; None where there is no row."""
+
+    def among(self, column: str, wanted: Iterable[int]) -> tuple[str, Value]:
+        """A condition that a column is one of the numbers, however many they are, and its only value."""
+
+    def hint(self, name: Hint) -> str:
+        """What the engine's planner must be told: which index to use, or to join tables in the order written."""
+
+
+class Writer(Reader, Protocol):
+    """A transaction: everything in the `with` block happens, or nothing does."""
+
+    def run(self, sql: str, values: Sequence[Value] = ()) -> int:
+        """Run a statement and say how many rows it changed."""
+
+    def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
+        """Run an INSERT that returns the new row's id, and give that id."""
+
+    @property
+    def next_position(self) -> str:
+        """The SQL of the position behind every observation."""
+
+
+class Engine(Protocol):
+    """A store: SQLite's file, or a schema of a database server."""
+
+    def read(self) -> AbstractContextManager[Reader]:
+        """Read from one snapshot, whatever others write meanwhile; inside a write, from that transaction."""
+
+    def write(self) -> AbstractContextManager[Writer]:
+        """One transaction that took the write lock at its start; joined when the thread is already in one."""
+
+    def close(self) -> None:
+        """Give back every connection."""
+
+    def describe(self) -> str:
+        """Which store this is, for messages; without a password."""
+
+    def size(self) -> int:
+        """The bytes the store takes on disk."""

@@ -1,0 +1,56 @@
+"""Where observations stand, for a ranking that looks beyond single rows.
+
+An observation's `place` is its session's number and its turn in it, so that the turns around it are the
+places around it.
+"""
+
+from collections.abc import Iterable
+
+from haversack.store.engine import Reader
+from haversack.store.filters import where
+from haversack.store.records import Filters
+from haversack.values import record
+
+SESSION_BITS = 32
+
+
+@record
+class Placed:
+    """What a ranking knows of one observation beside its words."""
+
+    id: int
+    place: int
+    position: int
+    created_at: int
+    updated_at: int
+    label: str
+    asks: int
+    asks_before: int | None
+    importance: float
+    verification: str
+    access_count: int
+
+
+def conversations(tx: Reader, sessions: Iterable[int], one_in: int, least: int) -> frozenset[int]:
+    """Those of the sessions, given by number, in which at least one row in so many asks something."""
+    condition, wanted = tx.among("number", sessions)
+    rows = tx.rows(
+        f"SELECT number FROM sessions WHERE {condition} AND turns >= ? AND asking * ? >= turns",
+        (wanted, least, one_in),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def placed(tx: Reader, places: Iterable[int], filters: Filters) -> list[Placed]:
+    """What stands at the places and passes the filters."""
+    condition, values = where(filters)
+    within, wanted = tx.among("o.place", places)
+    rows = tx.rows(
+        "SELECT o.id, o.place, o.position, o.created_at, o.updated_at, o.label, o.asks, o.importance,"
+        f" o.verification, o.access_count FROM observations o WHERE {within} AND {condition}",
+        (wanted, *values),
+    )
+    # Read apart: a join of the table with itself is slow where every row is checked for the right to see it.
+    within, wanted = tx.among("place", [row[1] - 1 for row in rows])
+    asks: dict[int, int] = dict(tx.rows(f"SELECT place, asks FROM observations WHERE {within}", (wanted,)))
+    return [Placed(*(*row[:7], asks.get(row[1] - 1), *row[7:])) for row in rows]

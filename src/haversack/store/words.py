@@ -1,0 +1,81 @@
+"""The search index: which facts every engine reports of the words in the store.
+
+No engine ranks. It says in how many rows a word stands, where, how often and in how long a text, and which rows
+match an expression; what that is worth is decided in `memory`.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from haversack.store.expressions import Expression
+from haversack.store.records import Filters
+from haversack.values import record
+
+TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co M*")
+"""What cuts texts into words and words into stems: SQLite's own tokenizer, for every engine."""
+
+Posting = tuple[int, int, int, int, int]
+"""Where a word stands: the row's place, how often in title, content and tags, and the row's length in units."""
+Match = tuple[int, int, int]
+"""A row that matches: its id, its place and its length in units."""
+
+
+@record
+class IndexEntry:
+    """The words under which an observation is found, one text per column of the index."""
+
+    title: str
+    content: str
+    tags: str
+
+
+@record
+class Census:
+    """What a ranking needs to know of the whole store: its live rows and sessions, and how long new rows are."""
+
+    rows: int
+    sessions: int
+    usual_units: float
+
+
+class Words(Protocol):
+    """The index in one transaction. Whoever changes project, kind, scope, namespace or status indexes anew."""
+
+    def put(self, identifier: int, entry: IndexEntry) -> None:
+        """Index an observation, in place of what was indexed for it before."""
+
+    def remove(self, identifier: int) -> None:
+        """Take an observation out of the index."""
+
+    def clear(self) -> None:
+        """Empty the index."""
+
+    def census(self) -> Census:
+        """Figures for weighing words, read without counting the whole store; none is below 1."""
+
+    def rows_with_stems(self, groups: Sequence[Sequence[str]]) -> list[int]:
+        """For each group of stems how often rows hold one of them, before any filter."""
+
+    def rows_matching(self, expression: Expression) -> int:
+        """How many rows match an expression, before any filter."""
+
+    def postings(self, groups: Sequence[Sequence[str]], filters: Filters) -> list[list[Posting]]:
+        """For each group of stems every row that holds any of them and passes the filters."""
+
+    def matching(self, expression: Expression, filters: Filters, most: int | None = None) -> list[Match]:
+        """The rows that match and pass the filters, the newest first; of more than `most` the newest."""
+
+    def count(self, expression: Expression, filters: Filters) -> int:
+        """How many rows match and pass the filters."""
+
+    def count_and_pick(self, expression: Expression, filters: Filters, among: Collection[int]) -> tuple[int, set[int]]:
+        """How many rows match, and which of some do."""
+
+    def below(self, expression: Expression, filters: Filters, limit: int, *, below: int) -> list[int]:
+        """Ids of matches under an id, the highest first: the unranked tail of a long result."""
+
+    def projects(self, expression: Expression, filters: Filters) -> list[tuple[str, int]]:
+        """Which projects have matches, and how many, the most first."""
+
+    def check(self) -> str:
+        """An empty string when index and observations agree, else what is wrong."""
