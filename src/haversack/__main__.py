@@ -13,6 +13,8 @@ DOORS = (
         "Serve the tools over MCP on standard input and output.",
         "haversack.__main__:serve",
     ),
+    Door("web", "hosts and servers", "Serve the page, MCP and JSON over HTTP.", "haversack.web.commands:web"),
+    Door("token", "hosts and servers", "Make, list and revoke HTTP tokens.", "haversack.web.commands:token"),
 )
 """The commands of other rooms; a new one is one line here, and its function uses `haversack.argument_parser`."""
 
@@ -46,15 +48,25 @@ def serve(typed: list[str]) -> int:
 
     parser = plain_parser(
         "serve",
-        "Serve the tools over MCP on standard input and output.",
+        "Serve the tools over MCP: on standard input and output, or with --http on a port.",
         "haversack serve",
         "haversack serve --tools memory,budget,read_file",
+        "haversack serve --http 7420",
         "claude mcp add haversack -s user -- haversack serve",
     )
     parser.add_argument("--tools", default="", help="sets (memory, workspace, sdd, budget, all) or names, with commas")
     parser.add_argument("--log-file", default="", metavar="FILE", help="also keep a log here; it is rotated")
+    parser.add_argument(
+        "--http", nargs="?", const="", default=None, metavar="[HOST:]PORT", help="serve on a port (127.0.0.1:7420)"
+    )
+    if any(word.partition("=")[0] == "--http" for word in typed) or "--help" in typed or "-h" in typed:
+        from haversack.web import commands
+
+        commands.add_options(parser)
     parsed = parser.parse_args(typed)
     names = [name.strip() for name in parsed.tools.split(",") if name.strip()]
+    if parsed.http is not None:
+        return commands.serve_http(parsed.http, parsed, names)
     return serve(open_caller(own_account=True), tool_names=names, log_file=parsed.log_file)
 
 

@@ -80,6 +80,23 @@ class ServerSettings:
 
 
 @record
+class HttpSettings:
+    """The HTTP door: which names it answers to, whose signed tokens it takes, and how often a token may call.
+
+    Rates are per minute; 0 is no limit. `jwks` is a file or an address with the keys of the `issuers`.
+    """
+
+    allowed_hosts: tuple[str, ...] = ()
+    public_url: str = ""
+    issuers: tuple[str, ...] = ()
+    resource: str = ""
+    jwks: str = ""
+    calls_per_minute: int = 600
+    writes_per_minute: int = 120
+    failures_per_minute: int = 10
+
+
+@record
 class Config:
     """Every setting, in the sections of the configuration file."""
 
@@ -90,6 +107,7 @@ class Config:
     stash: StashSettings = StashSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
     server: ServerSettings = ServerSettings()
+    http: HttpSettings = HttpSettings()
 
     @property
     def store_path(self) -> str:
@@ -161,13 +179,7 @@ def _with_file(config: Config, path: str) -> Config:
 def _convert(value: object, default: object, name: str) -> object:
     """`value` as the type of `default`; environment variables arrive as text."""
     if isinstance(default, bool):
-        words = {"1": True, "true": True, "yes": True, "on": True}
-        words |= {"0": False, "false": False, "no": False, "off": False}
-        if isinstance(value, bool):
-            return value
-        if isinstance(value, str) and value.lower() in words:
-            return words[value.lower()]
-        raise ConfigError(f"{name} is {value!r}, not true or false")
+        return _convert_boolean(value, name)
     if isinstance(default, int):
         try:
             if isinstance(value, bool) or not isinstance(value, int | str):
@@ -182,6 +194,26 @@ def _convert(value: object, default: object, name: str) -> object:
         if isinstance(value, dict) and all(type(v) is int and v > 0 for v in value.values()):
             return dict(value)
         raise ConfigError(f"{name} must be a table of tool names and whole numbers")
+    if isinstance(default, tuple):
+        return _convert_list(value, name)
     if not isinstance(value, str):
         raise ConfigError(f"{name} is {value!r}, not text")
     return value
+
+
+def _convert_boolean(value: object, name: str) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True}
+    words |= {"0": False, "false": False, "no": False, "off": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise ConfigError(f"{name} is {value!r}, not true or false")
+
+
+def _convert_list(value: object, name: str) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return tuple(value)
+    raise ConfigError(f"{name} is {value!r}, not a list of texts")

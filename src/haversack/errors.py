@@ -67,6 +67,12 @@ class Conflict(HaversackError):
     code = "conflict"
 
 
+class Changed(Conflict):
+    """What was to be changed is no longer what the caller saw."""
+
+    code = "changed"
+
+
 class OutsideRoot(HaversackError):
     """A path leaves the workspace root."""
 

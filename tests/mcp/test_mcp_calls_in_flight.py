@@ -82,7 +82,7 @@ def test_a_listener_that_is_cancelled_hears_nothing_more(dialogue: Open) -> None
 def test_a_long_call_reports_progress_under_the_clients_token_until_it_ends(
     dialogue: Open, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "Heartbeat", lambda output: heartbeat.Heartbeat(output, 0.01))
+    monkeypatch.setattr(server, "Heartbeat", lambda: heartbeat.Heartbeat(0.01))
     client = dialogue("wait_at_gate")
     message = called(1, "wait_at_gate")
     message["params"]["_meta"] = {"progressToken": "tok"}

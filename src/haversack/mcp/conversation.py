@@ -4,13 +4,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, Self
 
 from haversack.errors import HaversackError
 from haversack.mcp.heartbeat import Heartbeat
 from haversack.mcp.journal import Journal
 from haversack.mcp.methods import SERVER, Offer, failed
-from haversack.mcp.pool import Pool
+from haversack.mcp.pool import Pool, Work
 from haversack.mcp.requests import (
     BATCHES,
     LOG_LEVEL_KEY,
@@ -69,19 +69,55 @@ METHODS: Mapping[str, Method] = {
 }
 
 
+class Sink(Protocol):
+    """Where notifications go; nothing is worth doing for one that is closed."""
+
+    @property
+    def closed(self) -> bool: ...
+    def write(self, line: str) -> None: ...
+
+
+class AtOnce:
+    """Does work when it is handed over, for callers that have a thread of their own."""
+
+    def submit(self, work: Work) -> None:
+        work()
+
+
 class Conversation:
     """What is known of a client, and what it is still waiting for."""
 
-    def __init__(self, offer: Offer, output: Output, pool: Pool, heartbeat: Heartbeat, journal: Journal) -> None:
+    def __init__(
+        self,
+        offer: Offer,
+        output: Output | Sink,
+        pool: Pool | AtOnce,
+        heartbeat: Heartbeat,
+        journal: Journal,
+        revision: str = "",
+    ) -> None:
         self._offer = offer
         self._output = output
         self._pool = pool
         self._heartbeat = heartbeat
         self._journal = journal
-        self._revision = ""
+        self._revision = revision
         self._log_level = ""
         self._in_flight: dict[tuple[type, str | int], Request] = {}
         self._listeners: dict[tuple[type, str | int], Request] = {}
+
+    @classmethod
+    def answering(cls, offer: Offer, output: Sink, heartbeat: Heartbeat, journal: Journal, revision: str) -> Self:
+        """A conversation of one message, for a transport on which every request stands alone.
+
+        `revision` is what the transport says of it, or empty where the request speaks for itself. `output` takes
+        notifications; `answer` works in the thread that calls it.
+        """
+        return cls(offer, output, AtOnce(), heartbeat, journal, revision)
+
+    def answer(self, message: object, respond: Respond) -> None:
+        """Take one message that has been parsed; a request's answer goes to `respond`."""
+        self._receive_one(message, respond)
 
     def receive(self, line: bytes | Giant) -> None:
         """Take a line; its answer is written now or when the work for it is done."""
@@ -203,7 +239,8 @@ class Conversation:
         if self._in_flight.get(request.key) is not request or self._output.closed:
             return
         name = request.params.get("name")
-        with self._heartbeat.watching(request.progress_token, name if isinstance(name, str) else request.method):
+        what = name if isinstance(name, str) else request.method
+        with self._heartbeat.watching(self._output.write, request.progress_token, what):
             line = self._answer(request)
         # A cancelled request is no longer in flight, and is not answered.
         if self._in_flight.pop(request.key, None) is request:

@@ -2,34 +2,34 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from haversack.protocol.lines import Output, notification
+from haversack.protocol.lines import notification
 
 SECONDS = 5.0
+Write = Callable[[str], None]
 
 
 class Heartbeat:
     """Progress notifications for calls whose client asked for them with a token."""
 
-    def __init__(self, output: Output, seconds: float = SECONDS) -> None:
-        self._output = output
+    def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._watched: dict[object, tuple[str | int, str, float]] = {}
+        self._watched: dict[object, tuple[Write, str | int, str, float]] = {}
         self._something = threading.Event()
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def watching(self, token: str | int | None, name: str) -> Iterator[None]:
-        """Report on what happens inside the `with` block, and never after it."""
+    def watching(self, write: Write, token: str | int | None, name: str) -> Iterator[None]:
+        """Report through `write` on what happens inside the `with` block, and never after it."""
         if token is None:
             yield
             return
         entry = object()
         with self._lock:
-            self._watched[entry] = (token, name, time.monotonic())
+            self._watched[entry] = (write, token, name, time.monotonic())
             if self._thread is None:
                 self._thread = threading.Thread(target=self._beat, daemon=True)
                 self._thread.start()
@@ -48,11 +48,12 @@ class Heartbeat:
             with self._lock:
                 if not self._watched:
                     self._something.clear()
-                for token, name, since in self._watched.values():
+                for write, token, name, since in self._watched.values():
                     elapsed = time.monotonic() - since
                     if elapsed >= self._seconds:
-                        self._report(token, name, elapsed)
+                        write(_report(token, name, elapsed))
 
-    def _report(self, token: str | int, name: str, elapsed: float) -> None:
-        params = {"progressToken": token, "progress": round(elapsed, 3), "message": f"{name}: {elapsed:.0f} s"}
-        self._output.write(notification("notifications/progress", params))
+
+def _report(token: str | int, name: str, elapsed: float) -> str:
+    params = {"progressToken": token, "progress": round(elapsed, 3), "message": f"{name}: {elapsed:.0f} s"}
+    return notification("notifications/progress", params)

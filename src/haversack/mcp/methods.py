@@ -13,7 +13,11 @@ from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NO
 from haversack.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from haversack.tools.road.fit import Reply
+
+    Run = Callable[[Caller, str, Mapping[str, object]], Reply]
 
 SERVER = {"name": "haversack", "title": "Haversack", "version": __version__}
 FIT_KEY = "haversack/fit"
@@ -22,10 +26,11 @@ LONGEST_ERROR = 2_000
 
 
 class Offer:
-    """The tools, prompts and resources of one server."""
+    """The tools, prompts and resources of one server; `run` is what calls a tool, where that is not `call` itself."""
 
-    def __init__(self, caller: Caller, names: Sequence[str]) -> None:
+    def __init__(self, caller: Caller, names: Sequence[str], run: "Run | None" = None) -> None:
         self._caller = caller
+        self._run = run
         self._asked = asked_for(names)
         self._groups = groups_of(self._asked)
         self._listed: list[Json] | None = None
@@ -147,7 +152,7 @@ class Offer:
         name, arguments = request.text("name"), request.object("arguments")
         self._check_offered(name)
         try:
-            return _fitted(call(self._caller, name, arguments))
+            return _fitted((self._run or call)(self._caller, name, arguments))
         except HaversackError as error:
             return failed(error, as_json=arguments.get("format") == "json")
 

@@ -27,14 +27,25 @@ class Pool:
         with self._work:
             while len(self._waiting) >= self._capacity:
                 self._room.wait()
-            self._waiting.append(work)
-            if self._idle:
-                self._work.notify()
-            if len(self._waiting) > self._idle and len(self._threads) < self._size:
-                # A daemon, so that a call that never ends cannot keep the process alive.
-                thread = threading.Thread(target=self._run, daemon=True)
-                self._threads.append(thread)
-                thread.start()
+            self._take(work)
+
+    def offer(self, work: Work) -> bool:
+        """Hand over a piece of work unless too much is waiting already or the pool is closing; says whether."""
+        with self._work:
+            if self._closing or len(self._waiting) >= self._capacity:
+                return False
+            self._take(work)
+            return True
+
+    def _take(self, work: Work) -> None:
+        self._waiting.append(work)
+        if self._idle:
+            self._work.notify()
+        if len(self._waiting) > self._idle and len(self._threads) < self._size:
+            # A daemon, so that a call that never ends cannot keep the process alive.
+            thread = threading.Thread(target=self._run, daemon=True)
+            self._threads.append(thread)
+            thread.start()
 
     def drop(self) -> None:
         """Forget what no thread has begun."""

@@ -39,7 +39,7 @@ def serve(
     with _own_input(stdin) as source, _own_output(stdout) as target, _stopping() as stop:
         output = Output(target)
         pool = Pool(settings.workers, QUEUE)
-        conversation = Conversation(offer, output, pool, Heartbeat(output), journal)
+        conversation = Conversation(offer, output, pool, Heartbeat(), journal)
         journal.note(f"serving, process {os.getpid()}")
         _read(Lines(source, settings.max_line_bytes), conversation, output, stop)
         if stop.asked:

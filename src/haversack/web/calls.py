@@ -1,0 +1,153 @@
+"""Running tools for whoever asks over HTTP, in threads, within their rights."""
+
+import asyncio
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from haversack.app import App, Caller
+from haversack.errors import HaversackError
+from haversack.mcp.methods import Offer
+from haversack.mcp.pool import Pool
+from haversack.mcp.tool_sets import asked_for, is_selected
+from haversack.tools.declaration import Tool, unknown_tool
+from haversack.tools.registry import find, tools
+from haversack.tools.road.call import call
+from haversack.tools.road.fit import Reply
+from haversack.web.exchange import Exchange, Gone, Refused
+from haversack.web.identity import Identity
+from haversack.web.metrics import Metrics
+from haversack.web.rights import Limits
+
+T = TypeVar("T")
+
+QUEUE = 64
+PATIENCE_SECONDS = 60.0
+PAGE_TOOLS = ("list_observations", "observation_history", "list_sessions", "pack_candidates")
+"""Tools the page needs beside those a client is offered."""
+MOST_OFFERS = 256
+
+
+class Calls:
+    """The threads that run tools, and the tools there are."""
+
+    def __init__(self, app: App, names: Sequence[str]) -> None:
+        self._app = app
+        self._asked = asked_for(names)
+        self._pool = Pool(app.config.server.workers, QUEUE)
+        self._limits = Limits()
+        self._offers: OrderedDict[tuple[str, ...], Offer] = OrderedDict()
+        self._lock = threading.Lock()
+        self.metrics = Metrics()
+        self.waiting = 0
+
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that can be called over HTTP: those asked for at the start, and those the page needs."""
+        return {name: tool for name, tool in tools().items() if self._is_offered(tool)}
+
+    def tool(self, name: str) -> Tool:
+        """One of them by name."""
+        try:
+            found = find(name)
+            if self._is_offered(found):
+                return found
+        except HaversackError as error:
+            raise unknown_tool(name, list(self.tools())) from error
+        raise unknown_tool(name, list(self.tools()))
+
+    def _is_offered(self, tool: Tool) -> bool:
+        return is_selected(tool, self._asked) or tool.name in PAGE_TOOLS
+
+    def caller(self, who: Identity, account: str, profile: str) -> Caller:
+        """A caller with the account and profile its request names; without an account nothing is debited."""
+        return self._app.caller(account=account, profile=profile, namespace=who.namespace)
+
+    def offer(self, who: Identity, account: str, profile: str) -> Offer:
+        """What an MCP client is offered, kept while it goes on asking."""
+        key = (who.id, who.scope, who.project, repr(who.namespace), account, profile)
+        with self._lock:
+            if key not in self._offers:
+
+                def run(caller: Caller, name: str, arguments: Mapping[str, object]) -> Reply:
+                    return self.run(who, caller, find(name), arguments)
+
+                self._offers[key] = Offer(self.caller(who, account, profile), self._asked, run)
+                if len(self._offers) > MOST_OFFERS:
+                    self._offers.popitem(last=False)
+            self._offers.move_to_end(key)
+            return self._offers[key]
+
+    def run(self, who: Identity, caller: Caller, tool: Tool, arguments: Mapping[str, object]) -> Reply:
+        """A tool's reply, within the caller's rights; this blocks."""
+        began = time.perf_counter()
+        try:
+            allowed = self._limits.applied(who, caller, tool, arguments)
+            reply = self._limits.checked(who, caller, call(caller, tool.name, allowed))
+        except HaversackError:
+            self.metrics.failed(tool.name, time.perf_counter() - began)
+            raise
+        took = time.perf_counter() - began
+        self.metrics.answered(tool.name, took, tokens=reply.tokens, left=reply.left.price if reply.left else None)
+        return reply
+
+    async def in_thread(self, exchange: Exchange, work: Callable[[], T]) -> T:
+        """What `work` gives, done by one of the threads; nothing is begun for somebody who has left meanwhile."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
+        self.begin(lambda: _finish(loop, done, work))
+        gone = asyncio.ensure_future(_departure(exchange))
+        self.waiting += 1
+        try:
+            await asyncio.wait((done, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not done.done():
+                done.cancel()
+                raise Gone
+            return done.result()
+        finally:
+            self.waiting -= 1
+            gone.cancel()
+
+    def begin(self, work: Callable[[], None]) -> None:
+        """Hand work to the threads; a full queue is refused."""
+        if not self._pool.offer(work):
+            raise Refused(
+                503, "busy", f"{QUEUE} calls are waiting already", hint="try again in a second",
+                headers=(("retry-after", "1"),),
+            )  # fmt: skip
+
+    def finish(self) -> bool:
+        """Wait for what was begun, and say whether it ended."""
+        self._pool.drop()
+        return self._pool.finish(PATIENCE_SECONDS)
+
+
+def _finish(loop: asyncio.AbstractEventLoop, done: "asyncio.Future[T]", work: Callable[[], T]) -> None:
+    if done.cancelled():
+        return
+    result: T | None = None
+    failure: Exception | None = None
+    try:
+        result = work()
+    except Exception as error:  # noqa: BLE001 - passed on to the request that waits for it
+        failure = error
+
+    def tell() -> None:
+        if done.done():
+            return
+        if failure is not None:
+            done.set_exception(failure)
+        else:
+            done.set_result(result)  # type: ignore[arg-type]
+
+    try:
+        loop.call_soon_threadsafe(tell)
+    except RuntimeError:
+        return  # the loop has ended, and with it everybody who waited
+
+
+async def _departure(exchange: Exchange) -> None:
+    """Returns when the other end has left."""
+    while (await exchange.receive())["type"] != "http.disconnect":
+        pass

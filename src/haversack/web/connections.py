@@ -1,0 +1,79 @@
+"""Connections: how long one may take to say what it wants, and how many there may be."""
+
+import asyncio
+from typing import Any
+
+from haversack.web.exchange import ALWAYS, error_body
+
+HEADER_SECONDS = 10.0
+MOST_CONNECTIONS = 100
+
+
+def patient_protocol() -> type[asyncio.Protocol]:
+    """uvicorn's reader of requests, with httptools where it is there, kept from waiting for ever."""
+    base: Any
+    try:
+        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+        base = HttpToolsProtocol
+    except ImportError:
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+
+        base = H11Protocol
+    made: type[asyncio.Protocol] = type("PatientProtocol", (_Patience, base), {})
+    return made
+
+
+class _Patience:
+    """What is added to a connection of uvicorn's: an end to waiting for headers, and to ever more connections."""
+
+    connections: set[Any]
+    cycle: Any
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)  # type: ignore[misc]
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.write(_refusal(503, "Service Unavailable", "busy", "too many connections"))
+            transport.close()
+            return
+        self._wait_for_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)  # type: ignore[misc]
+        if self._is_waiting:
+            self._wait_for_headers()
+        elif self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        super().connection_lost(error)  # type: ignore[misc]
+
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether the headers of a request are still to come."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _wait_for_headers(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if self._is_waiting and not self.transport.is_closing():
+            self.transport.write(_refusal(408, "Request Timeout", "too_slow", "the headers took too long"))
+            self.transport.close()
+
+
+def _refusal(status: int, phrase: str, code: str, message: str) -> bytes:
+    """The refusal of a connection on which no request has been read."""
+    body = error_body(code, message)
+    headers = [*ALWAYS, ("content-type", "application/json"), ("content-length", str(len(body))),
+               ("cache-control", "no-store"), ("retry-after", "1"), ("connection", "close")]  # fmt: skip
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
+    return f"HTTP/1.1 {status} {phrase}\r\n{lines}\r\n".encode() + body
