@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from haversack.cli import main
-from haversack.cli.commands import COMMANDS, HOUSEKEEPING
 from haversack.cli.completion import script
+from haversack.cli.doors import OWN
+from haversack.cli.overview import commands
 from haversack.tools.registry import tools
 
 
@@ -29,9 +30,9 @@ def run(*typed: str) -> int:
 
 
 def test_every_planning_tool_has_a_command() -> None:
-    named = {command.tool for command in COMMANDS if command.name.startswith("sdd ")}
+    named = {tool.name for command, tool in commands() if command.name.startswith("sdd ")}
     assert named == {tool.name for tool in tools().values() if tool.group == "sdd"}
-    assert "sdd doctor" in HOUSEKEEPING
+    assert "sdd doctor" in {door.name for door in OWN}
 
 
 def test_a_project_is_started_and_shown(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

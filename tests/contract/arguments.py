@@ -1,4 +1,4 @@
-"""Random arguments for every reading tool; a new tool needs an entry here before the contract is proved for it."""
+"""Random arguments for every reading tool: from its parameters, or from an entry here that knows it better."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from haversack.sdd.flows.pipeline import STAGES
-from haversack.tools.declaration import Tool
+from haversack.tools.declaration import Parameter, Tool
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call
 from tests.contract.worlds import KINDS, NAMESPACES, PROJECTS, SENTENCES, TAGS, WORDS, World, world
@@ -135,6 +135,41 @@ ARGUMENTS: dict[str, Maker] = {
     "vcs_blame": lambda held: some({"path": st.just("history.md")}, {"start_line": st.integers(1, 20)}),
     "more": lambda held: some({"key": st.sampled_from(keys(held.name))}, {}),
 }
+
+
+def arguments_for(tool: Tool, held: World) -> SearchStrategy[Arguments]:
+    """Arguments for a tool, from its entry above or else from what its parameters allow."""
+    if tool.name in ARGUMENTS:
+        return ARGUMENTS[tool.name](held)
+    own = [each for each in tool.parameters if each.name not in ("max_tokens", "detail_level", "format")]
+    values = {each.name: _values(each, held) for each in own}
+    needed = {each.name for each in own if each.required}
+    return some(
+        {name: made for name, made in values.items() if name in needed},
+        {name: made for name, made in values.items() if name not in needed},
+    )
+
+
+def _values(parameter: Parameter, held: World) -> SearchStrategy[object]:
+    known = FILTERS | {"query": QUERIES, "limit": LIMITS}
+    if parameter.name in known:
+        return known[parameter.name]
+    if parameter.choices:
+        return st.sampled_from(parameter.choices)
+    if parameter.kind in ("integer", "integers"):
+        least, most = (parameter.range.least, parameter.range.most) if parameter.range else (0, 100)
+        number = st.integers(int(least), int(min(most, least + 1_000)))
+        is_id = parameter.name == "id" or parameter.name.endswith("_id")
+        one = one_of_its_ids(held) if is_id else number
+        return one if parameter.kind == "integer" else st.lists(one, max_size=3)
+    if parameter.kind == "number":
+        return st.floats(0, 1)
+    if parameter.kind == "boolean":
+        return st.booleans()
+    if parameter.kind == "object":
+        return st.just({})
+    words = st.one_of(st.sampled_from(WORDS), st.sampled_from(SENTENCES))
+    return words if parameter.kind == "string" else st.lists(words, max_size=3)
 
 
 def reading_tools() -> list[Tool]:

@@ -11,7 +11,7 @@ import pytest
 from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.stdio.server import serve
-from haversack.tools import declaration, registry
+from haversack.tools import declaration
 from haversack.tools.declaration import tool
 from haversack.tools.registry import tools
 from haversack.tools.road.outcomes import Done, Outcome
@@ -42,7 +42,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     held = Gate()
     tools()
     monkeypatch.setattr(declaration, "_TOOLS", dict(declaration._TOOLS))
-    monkeypatch.setitem(registry.HOMES, "road.paging", (*registry.HOMES["road.paging"], "wait_at_gate"))
 
     def wait_at_gate(caller: Caller, *, note: str = "") -> Outcome:
         """Wait until the test opens the gate."""

@@ -1,15 +1,15 @@
 """Completion scripts, made from the same declarations as the commands."""
 
-from haversack.cli.commands import COMMANDS, HOUSEKEEPING
+from haversack.cli.doors import OWN
 from haversack.cli.options import parser_for
-from haversack.tools.registry import find
+from haversack.cli.overview import commands
 
 
 def options() -> dict[str, list[str]]:
     """Every command with its options; the first word of a two-word command with its second words."""
-    found = {name: ["--help"] for name in HOUSEKEEPING}
-    for command in COMMANDS:
-        parser = parser_for(command, find(command.tool))
+    found = {door.name: ["--help"] for door in OWN}
+    for command, tool in commands():
+        parser = parser_for(command, tool)
         names = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
         found[command.name] = sorted(names)
     for name in [name for name in found if " " in name]:

@@ -4,7 +4,7 @@ import tempfile
 
 from haversack import terminal
 from haversack.app import Caller, open_caller
-from haversack.cli import tally
+from haversack.cli.tool_command import tally
 from haversack.config import Config
 from haversack.tools.road.call import Options, call
 

@@ -10,24 +10,6 @@ from haversack.argument_parser import plain_parser
 from haversack.errors import InvalidArgument
 
 
-def run(name: str, typed: list[str]) -> int:
-    """Run one housekeeping command."""
-    return {
-        "tokens": _tokens,
-        "export": _export,
-        "import": _import,
-        "backup": _backup,
-        "restore-backup": _restore_backup,
-        "fitcheck": _fitcheck,
-        "reembed": _reembed,
-        "pack diff": _pack_diff,
-        "demo": _demo,
-        "doctor": _doctor,
-        "sdd doctor": _sdd_doctor,
-        "completion": _completion,
-    }[name](typed)
-
-
 class _Progress:
     """A count on standard error for work that takes over a second; nothing into a pipe."""
 
@@ -46,7 +28,8 @@ class _Progress:
             sys.stderr.write("\r\x1b[K")
 
 
-def _tokens(typed: list[str]) -> int:
+def tokens(typed: list[str]) -> int:
+    """Run `haversack tokens`."""
     from haversack.cli import token_counts
 
     parser = plain_parser(
@@ -62,7 +45,8 @@ def _tokens(typed: list[str]) -> int:
     return token_counts.run(parsed.files, parsed.profile or [], as_json=parsed.json)
 
 
-def _export(typed: list[str]) -> int:
+def export(typed: list[str]) -> int:
+    """Run `haversack export`."""
     from haversack.memory import transfer
 
     parser = plain_parser("export", "Write everything as JSON Lines.", "haversack export -o memory.jsonl")
@@ -95,7 +79,8 @@ def _export(typed: list[str]) -> int:
     return 0
 
 
-def _import(typed: list[str]) -> int:
+def import_(typed: list[str]) -> int:
+    """Run `haversack import`."""
     from haversack.memory import transfer
 
     parser = plain_parser(
@@ -136,7 +121,8 @@ def _import(typed: list[str]) -> int:
     return 0
 
 
-def _backup(typed: list[str]) -> int:
+def backup(typed: list[str]) -> int:
+    """Run `haversack backup`."""
     from haversack.cli import backups
 
     parser = plain_parser(
@@ -151,7 +137,8 @@ def _backup(typed: list[str]) -> int:
     return backups.back_up(parsed.file, force=parsed.force, as_json=parsed.json)
 
 
-def _restore_backup(typed: list[str]) -> int:
+def restore_backup(typed: list[str]) -> int:
+    """Run `haversack restore-backup`."""
     from haversack.cli import backups
 
     parser = plain_parser(
@@ -166,7 +153,8 @@ def _restore_backup(typed: list[str]) -> int:
     return backups.restore(parsed.file, force=parsed.force, as_json=parsed.json)
 
 
-def _fitcheck(typed: list[str]) -> int:
+def fitcheck(typed: list[str]) -> int:
+    """Run `haversack fitcheck`."""
     parser = plain_parser(
         "fitcheck",
         "Try any MCP server's tools at many token budgets and report what does not fit. Only tools that read are\n"
@@ -189,7 +177,8 @@ def _fitcheck(typed: list[str]) -> int:
     return 1 if violations else 0
 
 
-def _reembed(typed: list[str]) -> int:
+def reembed(typed: list[str]) -> int:
+    """Run `haversack reembed`."""
     from haversack.memory.meaning import similarity
 
     parser = plain_parser(
@@ -217,8 +206,9 @@ def _reembed(typed: list[str]) -> int:
     return 0
 
 
-def _pack_diff(typed: list[str]) -> int:
-    from haversack.cli import pack_diff
+def pack_diff(typed: list[str]) -> int:
+    """Run `haversack pack diff`."""
+    from haversack.cli import pack_diff as packs
 
     parser = plain_parser(
         "pack diff",
@@ -230,18 +220,20 @@ def _pack_diff(typed: list[str]) -> int:
     parser.add_argument("after", metavar="B", help="the same, of the later pack")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parsed = parser.parse_args(typed)
-    return pack_diff.compare(parsed.before, parsed.after, as_json=parsed.json)
+    return packs.compare(parsed.before, parsed.after, as_json=parsed.json)
 
 
-def _demo(typed: list[str]) -> int:
-    from haversack.cli import demo
+def demo(typed: list[str]) -> int:
+    """Run `haversack demo`."""
+    from haversack.cli.demo import show
 
     plain_parser("demo", "Show the main job on a small store in a temporary place.").parse_args(typed)
-    return demo.show()
+    return show()
 
 
-def _doctor(typed: list[str]) -> int:
-    from haversack.cli import doctor
+def doctor(typed: list[str]) -> int:
+    """Run `haversack doctor`."""
+    from haversack.cli.doctor import run
 
     parser = plain_parser(
         "doctor", "Say what is wrong, and how to mend it.", "haversack doctor", "haversack doctor --mend"
@@ -249,10 +241,11 @@ def _doctor(typed: list[str]) -> int:
     parser.add_argument("--mend", action="store_true", help="rebuild the search index if it disagrees with the store")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parsed = parser.parse_args(typed)
-    return doctor.run(mend=parsed.mend, as_json=parsed.json)
+    return run(mend=parsed.mend, as_json=parsed.json)
 
 
-def _sdd_doctor(typed: list[str]) -> int:
+def sdd_doctor(typed: list[str]) -> int:
+    """Run `haversack sdd doctor`."""
     from haversack.cli import plan_doctor
 
     parser = plain_parser(
@@ -267,8 +260,9 @@ def _sdd_doctor(typed: list[str]) -> int:
     return plan_doctor.run(mend=parsed.mend, as_json=parsed.json)
 
 
-def _completion(typed: list[str]) -> int:
-    from haversack.cli import completion
+def completion(typed: list[str]) -> int:
+    """Run `haversack completion`."""
+    from haversack.cli.completion import script
 
     parser = plain_parser(
         "completion",
@@ -277,5 +271,5 @@ def _completion(typed: list[str]) -> int:
         "haversack completion fish > ~/.config/fish/completions/haversack.fish",
     )
     parser.add_argument("shell", choices=("bash", "zsh", "fish"))
-    terminal.show(completion.script(parser.parse_args(typed).shell))
+    terminal.show(script(parser.parse_args(typed).shell))
     return 0

@@ -5,9 +5,8 @@ import sys
 from typing import Any
 
 from haversack.argument_parser import Parser, plain_parser
-from haversack.cli.commands import Command
 from haversack.errors import InvalidArgument
-from haversack.tools.declaration import Parameter, Tool
+from haversack.tools.declaration import Command, Parameter, Tool
 
 # The names people type first; the parameter's own name always works too.
 _OPTION_NAMES = {
@@ -21,7 +20,7 @@ def parser_for(command: Command, tool: Tool) -> Parser:
     """The parser of one command."""
     parser = plain_parser(command.name, command.about or tool.about, *command.examples)
     for parameter in tool.parameters:
-        if parameter.name in command.hidden or parameter.name == "format":
+        if not command.takes(parameter):
             continue
         if parameter.name in command.positionals:
             _add_positional(parser, parameter)

@@ -79,6 +79,8 @@ class Check:
     def run(self, replies: int) -> None:
         """Call the tool that was heard of least, until there were so many replies or none comes any more."""
         checked = [tool for tool in self.tools if tool["name"] in self.records and tool is not self.pager]
+        # Tools that need nothing come first: what they list gives the others ids, words and paths to ask for.
+        checked.sort(key=lambda tool: len((tool.get("inputSchema") or {}).get("required") or ()))
         barren = 0
         while self.replies < replies and barren < 10 * len(checked):
             before = self.replies

@@ -1,10 +1,11 @@
 """Which tools a client is offered: sets by name, single tools by name."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from haversack.errors import InvalidArgument
+from haversack.errors import InvalidArgument, UnknownTool
 from haversack.tools.declaration import Tool
-from haversack.tools.registry import HOMES, find
+from haversack.tools.registry import find, tools, tools_in
 
 SETS = ("memory", "workspace", "sdd", "budget")
 DEFAULT_SETS = ("memory", "budget")
@@ -16,12 +17,11 @@ ALWAYS = "core"
 def asked_for(names: Sequence[str]) -> list[str]:
     """The sets and tools named, also where several came in one text (`memory,sdd`); the default sets for none."""
     asked = [part.strip() for name in names for part in name.split(",") if part.strip()]
-    known = [name for held in HOMES.values() for name in held]
     for name in asked:
-        if name not in known and name not in SETS and name != "all":
+        if name not in (*SETS, "all") and not _is_tool(name):
             raise InvalidArgument(
                 f"no tool or tool set called {name[:80]!r}",
-                hint=f"sets: {', '.join(SETS)}, all; tools: {', '.join(known)}",
+                hint=f"sets: {', '.join(SETS)}, all; tools: {', '.join(tools())}",
             )
     return [*SETS, *asked] if "all" in asked else asked or list(DEFAULT_SETS)
 
@@ -42,9 +42,17 @@ def groups_of(asked: Sequence[str]) -> frozenset[str]:
     return frozenset(name if name in SETS else find(name).group for name in asked if name != "all")
 
 
+def _is_tool(name: str) -> bool:
+    with suppress(UnknownTool):
+        return bool(find(name))
+    return False
+
+
 def _candidates(asked: Sequence[str]) -> Iterator[Tool]:
-    """Every tool but those of modules named after a set nobody asked for, which then need not be loaded."""
-    for module, names in HOMES.items():
-        belongs_to = module.partition("_")[0]
-        if belongs_to not in SETS or belongs_to in asked or not set(names).isdisjoint(asked):
-            yield from map(find, names)
+    """The tools in the folders of the sets asked for and of what every set relies on, then those asked for by name."""
+    seen = set()
+    for package in (*(name for name in SETS if name in asked), "road"):
+        for tool in tools_in(package):
+            seen.add(tool.name)
+            yield tool
+    yield from (find(name) for name in asked if name not in SETS and name != "all" and name not in seen)

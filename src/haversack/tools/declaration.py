@@ -43,6 +43,35 @@ class Parameter:
     range: Range | None = None
 
 
+@record
+class Command:
+    """How a tool is typed on the command line: a name of one or two words, and what is typed without an option's name.
+
+    `heading` is the group in the help (by the tool's group when empty), `aliases` are other names, `hidden` are
+    parameters it does not take. A command with `fixed` arguments takes no others but its positionals. `paste`
+    prints the reply without its footer lines, which go to standard error instead. On a terminal a list may be a
+    `table` of the named facts, and a reply that may be asked for again and again has `--watch`.
+    """
+
+    name: str
+    positionals: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    heading: str = ""
+    about: str = ""
+    fixed: Mapping[str, object] | None = None
+    hidden: tuple[str, ...] = ()
+    paste: bool = False
+    table: tuple[str, ...] = ()
+    watch: bool = False
+
+    def takes(self, parameter: Parameter) -> bool:
+        """Whether the parameter can be typed with this command."""
+        if parameter.name == "format" or parameter.name in self.hidden:
+            return False
+        return not self.fixed or parameter.name in (*self.positionals, "max_tokens", "detail_level")
+
+
 MAX_TOKENS = Parameter("max_tokens", "integer", "Token budget of the reply", False, None, range=Range(64, 10**9))
 FORMAT = Parameter("format", "string", "text or json", False, "text", choices=("text", "json"))
 ALIASES = {
@@ -70,6 +99,7 @@ class Tool:
         budgeted: bool,
         default_tokens: int,
         title: str,
+        commands: tuple[Command, ...] = (),
     ) -> None:
         self.function = function
         self.name = function.__name__
@@ -81,6 +111,7 @@ class Tool:
         self.budgeted = budgeted
         self.default_tokens = default_tokens
         self.title = title
+        self._commands = commands
 
     @property
     def about(self) -> str:
@@ -109,6 +140,21 @@ class Tool:
         declared.append(FORMAT)
         return tuple(declared)
 
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """How the tool is typed: as declared, else by its own name with what it needs in order."""
+        return self._commands or (self._derived_command(),)
+
+    def _derived_command(self) -> Command:
+        name, spoken = self.name, _SPOKEN_FIRST.get(self.group, "")
+        for prefix in _UNSPOKEN:
+            name = name.removeprefix(prefix)
+        name = f"{spoken} {name}".strip().replace("_", "-")
+        needed = [parameter for parameter in self.parameters if parameter.required]
+        typed = [each.choices[0] if each.choices else _SAMPLES.get(each.kind, "words") for each in needed]
+        example = " ".join(("haversack", name, *typed))
+        return Command(name, tuple(parameter.name for parameter in needed), (example,))
+
     def _parameter(self, name: str) -> Parameter:
         annotation: Any = self.function.__annotations__[name]
         kind_of: Any = annotation
@@ -135,12 +181,17 @@ class Tool:
         )
 
 
+# The first word of a derived command, by the tool's group, and the beginnings of tools' names nobody types.
+_SPOKEN_FIRST = {"sdd": "sdd", "workspace": "ws", "budget": "budget"}
+_UNSPOKEN = ("mem_", "sdd_", "vcs_", "budget_")
+_SAMPLES = {"integer": "1", "integers": "1", "number": "0.5", "boolean": "true", "object": "{}"}
+
 _TOOLS: dict[str, Tool] = {}
 _RESUMES: dict[str, Callable[..., Any]] = {}
 
 
 def tool(
-    *,
+    *commands: Command,
     group: str,
     writes: bool = False,
     destructive: bool = False,
@@ -154,7 +205,8 @@ def tool(
 
     `level` is the detail level replies have by default, for tools whose blocks have several, and
     `default_tokens` the budget of a call that names none (0: the usual allocation). A tool that `writes` without
-    changing more when called again is `idempotent`; a reading tool always is.
+    changing more when called again is `idempotent`; a reading tool always is. `commands` say how it is typed; a tool
+    without any is typed by its name, with the parameters it needs in order.
     """
 
     def declare(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -169,6 +221,7 @@ def tool(
             budgeted=not writes if budgeted is None else budgeted,
             default_tokens=default_tokens,
             title=title or function.__name__.removeprefix("mem_").replace("_", " ").capitalize(),
+            commands=commands,
         )
         return function
 
@@ -188,9 +241,9 @@ def resumes(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def resuming(name: str) -> Callable[..., Any]:
     """The function registered under a name by `resumes`."""
     if name not in _RESUMES:
-        from haversack.tools.registry import tools  # a process that goes on need not have loaded what began
+        from haversack.tools.registry import load_mentioning  # this process need not have loaded what began
 
-        tools()
+        load_mentioning(f'@resumes("{name}")', until=lambda: name in _RESUMES, mark="@resumes(")
     return _RESUMES[name]
 
 

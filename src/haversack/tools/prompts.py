@@ -5,9 +5,8 @@ from importlib import import_module
 
 from haversack.app import Caller
 from haversack.errors import InvalidArgument
+from haversack.tools.registry import modules_with
 from haversack.values import record
-
-MODULES = ("memory.memory_prompts", "sdd.sdd_prompts")
 
 
 @record
@@ -54,9 +53,9 @@ def prompt(name: str, *, title: str) -> Callable[[Callable[..., str]], Callable[
 def prompts() -> Mapping[str, Prompt]:
     """Every prompt, by name, in the order they are declared."""
     if not _loaded:
-        for module in MODULES:
-            import_module(f"haversack.tools.{module}")
-        _loaded.extend(MODULES)
+        for module in modules_with("@prompt("):
+            import_module(module)
+            _loaded.append(module)
     return _PROMPTS
 
 

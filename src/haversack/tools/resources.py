@@ -1,7 +1,6 @@
 """Resources: replies of reading tools under an address, for clients that attach things by address."""
 
 from collections.abc import Mapping
-from importlib import import_module
 
 from haversack.app import Caller
 from haversack.errors import NotFound
@@ -10,8 +9,6 @@ from haversack.tools.road.fit import Reply
 from haversack.values import record
 
 SCHEME = "haversack://"
-MODULES: tuple[str, ...] = ()
-"""Modules of this room that declare resources of their own with `offer`."""
 
 
 @record
@@ -43,20 +40,10 @@ _RESOURCES: list[Resource] = [
     Resource("more/{key}", "more", "rest of a reply", "What a reply left out, by its key"),
     Resource("project/status", "sdd_get_context", "status of the plan", "Each stage and what is next", scheme="sdd://"),
 ]
-_loaded: list[str] = []
-
-
-def offer(resource: Resource) -> None:
-    """Declare one more resource."""
-    _RESOURCES.append(resource)
 
 
 def resources() -> list[Resource]:
     """Every resource, those with an open address among them."""
-    if len(_loaded) < len(MODULES):
-        for module in MODULES:
-            import_module(f"haversack.tools.{module}")
-        _loaded.extend(MODULES)
     return _RESOURCES
 
 

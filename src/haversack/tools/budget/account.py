@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from haversack.app import Caller
 from haversack.errors import Conflict, InvalidArgument
 from haversack.store.records import Entry
-from haversack.tools.declaration import Range, Tool, resumes, tool
+from haversack.tools.declaration import Command, Range, Tool, resumes, tool
 from haversack.tools.road.outcomes import Block, Document, Done, Facts, Outcome, Rest, Result
 from haversack.worklog.ledger import LEAST_TOTAL, Standing, Tier
 from haversack.worklog.log import line
@@ -16,7 +16,15 @@ PAGE = 50
 Account = Annotated[str, "Handle; the account in force when omitted"]
 
 
-@tool(group="budget")
+@tool(
+    Command(
+        "budget",
+        ("account",),
+        watch=True,
+        examples=("haversack budget", "HAVERSACK_BUDGET=b7k2m haversack budget --watch"),
+    ),
+    group="budget",
+)
 def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
     """What is left of the context budget, tier by tier."""
     handle = account or caller.account
@@ -41,7 +49,11 @@ def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
     )
 
 
-@tool(group="budget", writes=True)
+@tool(
+    Command("budget open", examples=("haversack budget open --total 40000 --parent b7k2m",)),
+    group="budget",
+    writes=True,
+)
 def budget_open(
     caller: Caller,
     *,
@@ -59,7 +71,12 @@ def budget_open(
     return Done(message, {"account": _facts(standing)}, brief=brief)
 
 
-@tool(group="budget", writes=True, idempotent=True)
+@tool(
+    Command("budget reset", ("account",), examples=("haversack budget reset b7k2m --close",)),
+    group="budget",
+    writes=True,
+    idempotent=True,
+)
 def budget_reset(
     caller: Caller,
     *,
@@ -84,7 +101,7 @@ def budget_reset(
     return Done(message, {"closed": facts}, brief=message)
 
 
-@tool(group="budget")
+@tool(Command("log", ("account",), examples=("haversack log b7k2m --limit 50",)), group="budget")
 def work_log(
     caller: Caller,
     *,

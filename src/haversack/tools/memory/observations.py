@@ -9,7 +9,7 @@ from haversack.memory.save.checks import RELATION_TYPES, SCOPES, STATUSES, VERIF
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.text.redaction import describe
-from haversack.tools.declaration import Range, tool
+from haversack.tools.declaration import Command, Range, tool
 from haversack.tools.memory.observation_views import (
     one_line,
     relation_facts,
@@ -18,7 +18,17 @@ from haversack.tools.road.outcomes import Done, Outcome
 from haversack.tools.shared_parameters import Namespace, Project, Scope
 
 
-@tool(group="memory", writes=True)
+@tool(
+    Command(
+        "save",
+        examples=(
+            'haversack save --title "Tokens rotate hourly" --content "We chose RS256" --kind decision --tag auth',
+            'git log -3 | haversack save --title "Recent work" --content -',
+        ),
+    ),
+    group="memory",
+    writes=True,
+)
 def mem_save(
     caller: Caller,
     *,
@@ -82,7 +92,16 @@ def saved_reply(saved: pipeline.Saved, title: str) -> Done:
     return Done(message, facts, brief=f"{saved.outcome} #{saved.id} {one_line(title, 80)}")
 
 
-@tool(group="memory", writes=True, idempotent=True)
+@tool(
+    Command(
+        "relate",
+        ("from_id", "to_id", "relation_type"),
+        examples=('haversack relate 12 4 supersedes --note "after the audit"',),
+    ),
+    group="memory",
+    writes=True,
+    idempotent=True,
+)
 def mem_relate(
     caller: Caller,
     *,
@@ -109,7 +128,7 @@ def mem_relate(
     )
 
 
-@tool(group="memory", writes=True)
+@tool(Command("unrelate", ("id",), examples=("haversack unrelate 3",)), group="memory", writes=True)
 def mem_unrelate(caller: Caller, *, id: Annotated[int, "Relation id, from mem_get_observation"]) -> Outcome:
     """Remove a relation."""
     gone = relations.unrelate(caller.memory, id)
@@ -117,7 +136,12 @@ def mem_unrelate(caller: Caller, *, id: Annotated[int, "Relation id, from mem_ge
     return Done(message, {"removed": relation_facts(gone)}, brief=message)
 
 
-@tool(group="memory", writes=True, destructive=True)
+@tool(
+    Command("delete", ("id",), aliases=("rm",), examples=("haversack delete 12", "haversack delete 12 --hard")),
+    group="memory",
+    writes=True,
+    destructive=True,
+)
 def mem_delete(
     caller: Caller, *, id: int, hard: Annotated[bool, "For good; soft deletes can be restored"] = False
 ) -> Outcome:
@@ -128,7 +152,24 @@ def mem_delete(
     return Done(f"{how}: #{id} {one_line(gone.title, 100)}{undo}", {"id": id, "hard": hard}, brief=f"{how} #{id}")
 
 
-@tool(group="memory", writes=True, idempotent=True)
+@tool(
+    Command(
+        "edit",
+        ("id",),
+        hidden=("restore",),
+        examples=("haversack edit 12 --title 'A better title'", "haversack edit 12 --pinned --verification verified"),
+    ),
+    Command(
+        "restore",
+        ("id",),
+        about="Bring a deleted memory back.",
+        fixed={"restore": True},
+        examples=("haversack restore 12",),
+    ),
+    group="memory",
+    writes=True,
+    idempotent=True,
+)
 def mem_update(
     caller: Caller,
     *,

@@ -12,7 +12,7 @@ from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
 from haversack.text.redaction import redact
 from haversack.text.times import date
-from haversack.tools.declaration import Range, resumes, tool
+from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
 from haversack.tools.memory.search_results import filters_from
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
@@ -27,7 +27,21 @@ TYPICAL_PRICE = 120
 """Tokens of a memory in full, when nothing has been rendered to go by."""
 
 
-@tool(group="memory", level="full", default_tokens=DEFAULT_TOKENS, title="Context pack")
+@tool(
+    Command(
+        "context-pack",
+        ("query",),
+        paste=True,
+        examples=(
+            "haversack context-pack --project thesis --tokens 2000 -o context.md",
+            "haversack context-pack 'auth flow' --tokens 400 --json -o context.json",
+        ),
+    ),
+    group="memory",
+    level="full",
+    default_tokens=DEFAULT_TOKENS,
+    title="Context pack",
+)
 def context_pack(
     caller: Caller,
     *,

@@ -8,7 +8,7 @@ from haversack.memory.graph import graph, relations_of
 from haversack.memory.save.checks import SCOPES, STATUSES
 from haversack.memory.search import search
 from haversack.store.records import Observation
-from haversack.tools.declaration import Range, tool
+from haversack.tools.declaration import Command, Range, tool
 from haversack.tools.memory import search_results
 from haversack.tools.memory.observation_views import (
     observation_block,
@@ -23,7 +23,19 @@ from haversack.tools.road.outcomes import Block, Document, Outcome, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 
 
-@tool(group="memory", level="standard")
+@tool(
+    Command(
+        "search",
+        ("query",),
+        aliases=("find",),
+        examples=(
+            'haversack search "how did we do the jwt auth" --token-budget 300',
+            "haversack search deploy --kind decision --since 30d --json",
+        ),
+    ),
+    group="memory",
+    level="standard",
+)
 def mem_search(
     caller: Caller,
     *,
@@ -56,7 +68,11 @@ def mem_search(
     return search_results.result(caller, found, query, project, explain=explain)
 
 
-@tool(group="memory", level="standard")
+@tool(
+    Command("context", examples=("haversack context --project thesis --token-budget 1500",)),
+    group="memory",
+    level="standard",
+)
 def mem_context(
     caller: Caller,
     *,
@@ -90,7 +106,11 @@ def mem_context(
     )
 
 
-@tool(group="memory", level="standard")
+@tool(
+    Command("timeline", ("observation_id",), examples=("haversack timeline 12 --before 3 --after 0",)),
+    group="memory",
+    level="standard",
+)
 def mem_timeline(
     caller: Caller,
     *,
@@ -121,7 +141,7 @@ def mem_timeline(
     )
 
 
-@tool(group="memory")
+@tool(Command("get", ("id",), aliases=("show",), examples=("haversack get 12",)), group="memory")
 def mem_get_observation(caller: Caller, *, id: Annotated[int, "As in #12"]) -> Outcome:
     """Everything about one memory: full content, relations with their ids."""
     observation = recalling.recall(caller.memory, id)
@@ -137,7 +157,9 @@ def mem_get_observation(caller: Caller, *, id: Annotated[int, "As in #12"]) -> O
     )
 
 
-@tool(group="memory", level="standard")
+@tool(
+    Command("graph", ("observation_id",), examples=("haversack graph 12 --depth 3",)), group="memory", level="standard"
+)
 def mem_build_context(caller: Caller, *, observation_id: int, depth: Annotated[int, Range(1, 5)] = 2) -> Outcome:
     """The memories connected to one through relations, level by level."""
     found = graph(caller.memory, observation_id, depth=depth)

@@ -7,14 +7,16 @@ from haversack.memory import capture, progress, sessions
 from haversack.memory.save.pipeline import Draft, save
 from haversack.text.redaction import describe
 from haversack.text.times import minute
-from haversack.tools.declaration import tool
+from haversack.tools.declaration import Command, tool
 from haversack.tools.memory.observation_views import one_line
 from haversack.tools.memory.observations import saved_reply
 from haversack.tools.road.outcomes import Document, Done, Outcome
 from haversack.tools.shared_parameters import Namespace, Project
 
 
-@tool(group="memory", writes=True)
+@tool(
+    Command("prompt", ("content",), examples=("haversack prompt 'make the tests pass'",)), group="memory", writes=True
+)
 def mem_save_prompt(
     caller: Caller, *, content: str, project: Project = "", session_id: str = "", namespace: Namespace = ""
 ) -> Outcome:
@@ -27,7 +29,12 @@ def mem_save_prompt(
     return Done(message, facts, brief=f"prompt #{saved.id}: {one_line(content, 100)}")
 
 
-@tool(group="memory", writes=True, title="Start a session")
+@tool(
+    Command("session-start", examples=("haversack session-start --project thesis",)),
+    group="memory",
+    writes=True,
+    title="Start a session",
+)
 def mem_session_start(
     caller: Caller,
     *,
@@ -42,7 +49,12 @@ def mem_session_start(
     return Done(message, {"id": session.id, "project": session.project}, brief=message)
 
 
-@tool(group="memory", writes=True, title="End a session")
+@tool(
+    Command("session-end", ("id",), examples=("haversack session-end s-1f2e --summary 'Done'",)),
+    group="memory",
+    writes=True,
+    title="End a session",
+)
 def mem_session_end(caller: Caller, *, id: str, summary: str = "") -> Outcome:
     """End a session."""
     session, redactions = sessions.end(caller.memory, id, summary)
@@ -52,7 +64,11 @@ def mem_session_end(caller: Caller, *, id: str, summary: str = "") -> Outcome:
     return Done(message, {"id": session.id, "redacted": list(redactions)}, brief=message)
 
 
-@tool(group="memory", writes=True)
+@tool(
+    Command("session-summary", examples=("haversack session-summary --content - < summary.md",)),
+    group="memory",
+    writes=True,
+)
 def mem_session_summary(
     caller: Caller,
     *,
@@ -75,7 +91,7 @@ def mem_session_summary(
     return saved_reply(saved, draft.title)
 
 
-@tool(group="memory", writes=True)
+@tool(Command("capture", examples=("haversack capture --content - < reply.md",)), group="memory", writes=True)
 def mem_capture_passive(
     caller: Caller,
     *,
@@ -104,7 +120,17 @@ def mem_capture_passive(
     return Done(message, facts, brief=message)
 
 
-@tool(group="memory", writes=True, idempotent=True, budgeted=True)
+@tool(
+    Command(
+        "progress",
+        ("project",),
+        examples=("haversack progress thesis", "haversack progress thesis --content - < progress.json"),
+    ),
+    group="memory",
+    writes=True,
+    idempotent=True,
+    budgeted=True,
+)
 def mem_progress(
     caller: Caller,
     *,

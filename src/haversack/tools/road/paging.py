@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any
 
 from haversack.app import Caller
-from haversack.tools.declaration import resuming, tool
+from haversack.tools.declaration import Command, resuming, tool
 from haversack.tools.road.fit import Remainder
 from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Rest, Result
 from haversack.values import replace
@@ -41,7 +41,11 @@ def frozen(result: Outcome, remainder: Remainder, shown: int, level: str) -> str
     )
 
 
-@tool(group="core", title="More of a reply")
+@tool(
+    Command("more", ("key",), examples=("haversack more k7f2 --token-budget 2000",)),
+    group="core",
+    title="More of a reply",
+)
 def more(caller: Caller, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept for 24 hours']) -> Outcome:
     """What an earlier reply left out: the next page under the same budget rules."""
     text, _ = caller.stash.fetch(key)

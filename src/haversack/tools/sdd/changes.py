@@ -12,7 +12,7 @@ from haversack.sdd.documents.exploration import Notes, topic_of
 from haversack.sdd.flows import change_steps
 from haversack.sdd.flows.changes import SIZES, TYPES, Change
 from haversack.sdd.results import ChangeFile, ChangeReceipt, ChangeReport
-from haversack.tools.declaration import tool
+from haversack.tools.declaration import Command, tool
 from haversack.tools.memory.observation_views import one_line
 from haversack.tools.road.outcomes import Block, Done, Facts, Outcome, Result
 from haversack.tools.sdd.plan_replies import (
@@ -27,7 +27,12 @@ from haversack.tools.sdd.plan_replies import (
 )
 
 
-@tool(group="sdd", writes=True, title="Explore an idea")
+@tool(
+    Command("sdd explore", ("title",), examples=("haversack sdd explore Maps --goals - < goals.md",)),
+    group="sdd",
+    writes=True,
+    title="Explore an idea",
+)
 def sdd_explore(
     caller: Caller,
     *,
@@ -99,7 +104,33 @@ def _earlier(caller: Caller, title: str) -> tuple[str, str]:
     return own, ""
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Start or close a change")
+@tool(
+    Command(
+        "sdd change",
+        ("type", "size", "description"),
+        about="Start a change. Type and size choose its stages.",
+        hidden=("action",),
+        examples=("haversack sdd change feature large 'Readers reserve books'",),
+    ),
+    Command(
+        "sdd cancel",
+        ("description",),
+        about="Cancel the active change; its files stay.",
+        fixed={"action": "cancel", "type": "fix", "size": "small"},
+        examples=("haversack sdd cancel 'nobody needs it'",),
+    ),
+    Command(
+        "sdd archive",
+        ("description",),
+        about="Archive the active or last change.",
+        fixed={"action": "archive", "type": "fix", "size": "small"},
+        examples=("haversack sdd archive 'it is live'",),
+    ),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Start or close a change",
+)
 def sdd_change(
     caller: Caller,
     *,
@@ -118,7 +149,13 @@ def sdd_change(
     return _changed(caller, receipt, "sdd_change", receipt.change.status)
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Advance the change")
+@tool(
+    Command("sdd advance", ("content",), examples=("haversack sdd advance - < spec.md",)),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Advance the change",
+)
 def sdd_change_advance(
     caller: Caller,
     *,
@@ -140,7 +177,7 @@ def _changed(caller: Caller, receipt: ChangeReceipt, tool_name: str, said: str) 
     return confirmed(caller, receipt, tool_name, f"{change.size} {change.type}, {said}", more_lines=stale, facts=facts)
 
 
-@tool(group="sdd", title="Where a change stands")
+@tool(Command("sdd status", ("slug",), examples=("haversack sdd status",)), group="sdd", title="Where a change stands")
 def sdd_change_status(caller: Caller, *, slug: Annotated[str, "The active or last one when omitted"] = "") -> Outcome:
     """A change with its stages, files and next step, and the names of the others."""
     report = change_steps.change_status(workspace(caller), slug=slug)
@@ -203,7 +240,17 @@ def _change_facts(change: Change) -> dict[str, object]:
     }
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Record a decision")
+@tool(
+    Command(
+        "sdd adr",
+        ("title",),
+        examples=("haversack sdd adr 'Keep loans in SQLite' --context - --decision SQLite --rationale none < why.md",),
+    ),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Record a decision",
+)
 def sdd_adr(
     caller: Caller,
     *,

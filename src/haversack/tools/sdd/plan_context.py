@@ -11,7 +11,7 @@ from haversack.sdd.flows import change_steps, overview
 from haversack.sdd.flows.overview import Artifact
 from haversack.sdd.flows.pipeline import STAGES
 from haversack.sdd.results import Overview, StageRow
-from haversack.tools.declaration import tool
+from haversack.tools.declaration import Command, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
 from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Result
 from haversack.tools.sdd import plan_relevance
@@ -21,7 +21,16 @@ CHECK_TOKENS = 2_000
 TABLE = "| stage | status | finished | size | file |"
 
 
-@tool(group="sdd", level="summary", title="Where the plan stands")
+@tool(
+    Command(
+        "sdd context",
+        ("stage",),
+        examples=("haversack sdd context", "haversack sdd context design --detail full --token-budget 1500"),
+    ),
+    group="sdd",
+    level="summary",
+    title="Where the plan stands",
+)
 def sdd_get_context(caller: Caller, level: str, *, stage: Annotated[str, STAGES] = "") -> Outcome:
     """Where the plan stands and what is next. Defaults to summary, a line per stage; standard adds sizes, full the \
 artifacts. stage shows one artifact."""
@@ -182,9 +191,19 @@ def _section_block(path: str, part: Section, section: str) -> Block:
 
 
 @tool(
-    group="sdd", writes=True, idempotent=True, budgeted=True, level="standard", default_tokens=CHECK_TOKENS,
+    Command(
+        "sdd check",
+        ("change_description",),
+        examples=("haversack sdd check 'Readers reserve books on loan (FR-002)' --token-budget 1500",),
+    ),
+    group="sdd",
+    writes=True,
+    idempotent=True,
+    budgeted=True,
+    level="standard",
+    default_tokens=CHECK_TOKENS,
     title="Check a change against the plan",
-)  # fmt: skip
+)
 def sdd_context_check(
     caller: Caller,
     *,

@@ -16,7 +16,7 @@ from haversack.sdd.flows import project
 from haversack.sdd.flows.clarity import Gate
 from haversack.sdd.flows.pipeline import MODES
 from haversack.sdd.results import Receipt
-from haversack.tools.declaration import tool
+from haversack.tools.declaration import Command, tool
 from haversack.tools.road.outcomes import Done, Outcome, Result
 from haversack.tools.sdd.plan_replies import (
     CONFIRMATION_TOKENS,
@@ -31,7 +31,13 @@ from haversack.tools.sdd.plan_replies import (
 Reopen = Annotated[bool, "Write a finished stage again; later ones become stale"]
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Start a project")
+@tool(
+    Command("sdd init", ("name", "description"), examples=("haversack sdd init Shop 'Old books'",)),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Start a project",
+)
 def sdd_init_project(
     caller: Caller, *, name: str, description: str, mode: Annotated[str, MODES] = "guided", reopen: Reopen = False
 ) -> Outcome:
@@ -42,7 +48,19 @@ def sdd_init_project(
     return _written(caller, receipt, "sdd_init_project", f"{mode} project {receipt.project}")
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the proposal")
+@tool(
+    Command(
+        "sdd propose",
+        examples=(
+            "haversack sdd propose --problem-statement 'Books get lost' --target-users Readers --proposed-solution - "
+            "--out-of-scope Buying --success-criteria 'A book is found in a minute' < solution.md",
+        ),
+    ),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Write the proposal",
+)
 def sdd_create_proposal(
     caller: Caller,
     *,
@@ -67,7 +85,16 @@ def sdd_create_proposal(
     return _written(caller, receipt, "sdd_create_proposal", "the proposal")
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the requirements")
+@tool(
+    Command(
+        "sdd requirements",
+        examples=("haversack sdd requirements --must-have - --should-have none --non-functional none < must.md",),
+    ),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Write the requirements",
+)
 def sdd_generate_requirements(
     caller: Caller,
     *,
@@ -96,7 +123,16 @@ def sdd_generate_requirements(
     return _written(caller, receipt, "sdd_generate_requirements", _counted(receipt, "requirement"))
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the business rules")
+@tool(
+    Command(
+        "sdd rules",
+        examples=("haversack sdd rules --definitions 'Loan: a book lent' --facts none --constraints - < rules.md",),
+    ),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Write the business rules",
+)
 def sdd_create_business_rules(
     caller: Caller,
     *,
@@ -115,7 +151,19 @@ def sdd_create_business_rules(
     return _written(caller, receipt, "sdd_create_business_rules", _counted(receipt, "rule"))
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="A round of clarification")
+@tool(
+    Command(
+        "sdd clarify",
+        examples=(
+            "haversack sdd clarify",
+            "haversack sdd clarify --answers - --dimension-scores '{\"security\": 80}' < answers.md",
+        ),
+    ),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="A round of clarification",
+)
 def sdd_clarify(
     caller: Caller,
     *,
@@ -148,7 +196,19 @@ def sdd_clarify(
     )
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the design")
+@tool(
+    Command(
+        "sdd design",
+        examples=(
+            "haversack sdd design --architecture-overview - --tech-stack Python --components 'Shelf (FR-001)' "
+            "--data-model 'Book, Loan' < overview.md",
+        ),
+    ),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Write the design",
+)
 def sdd_create_design(
     caller: Caller,
     *,
@@ -177,7 +237,13 @@ def sdd_create_design(
     return _written(caller, receipt, "sdd_create_design", "the design")
 
 
-@tool(group="sdd", writes=True, default_tokens=CONFIRMATION_TOKENS, title="Write the tasks")
+@tool(
+    Command("sdd tasks", examples=("haversack sdd tasks --tasks - --estimated-effort 'two weeks' < tasks.md",)),
+    group="sdd",
+    writes=True,
+    default_tokens=CONFIRMATION_TOKENS,
+    title="Write the tasks",
+)
 def sdd_create_tasks(
     caller: Caller,
     *,
@@ -201,7 +267,19 @@ def sdd_create_tasks(
     return _written(caller, receipt, "sdd_create_tasks", _counted(receipt, "task", waves))
 
 
-@tool(group="sdd", writes=True, default_tokens=2 * CONFIRMATION_TOKENS, title="Validate the plan")
+@tool(
+    Command(
+        "sdd validate",
+        examples=(
+            "haversack sdd validate --requirements-coverage all --component-coverage all --consistency-issues none "
+            "--verdict PASS",
+        ),
+    ),
+    group="sdd",
+    writes=True,
+    default_tokens=2 * CONFIRMATION_TOKENS,
+    title="Validate the plan",
+)
 def sdd_validate(
     caller: Caller,
     *,

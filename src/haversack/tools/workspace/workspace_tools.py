@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 
 from haversack.app import Caller
-from haversack.tools.declaration import Range, resumes, tool
+from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.road.outcomes import Block, Document, Outcome, Rest, Result
 from haversack.tools.workspace.workspace_views import blocks, info_block, line_text, size
 from haversack.values import replace
@@ -78,7 +78,11 @@ def _notes(withheld: Withheld, *others: str) -> str:
     return f"({'; '.join(said)})" if said else ""
 
 
-@tool(group="workspace", title="Project files")
+@tool(
+    Command("ws files", ("path",), examples=("haversack ws files src --pattern '**/*.py'",)),
+    group="workspace",
+    title="Project files",
+)
 def project_files(
     caller: Caller,
     *,
@@ -116,7 +120,11 @@ def project_files(
     )
 
 
-@tool(group="workspace", title="Search content")
+@tool(
+    Command("ws grep", ("pattern", "path"), examples=("haversack ws grep 'def main' src",)),
+    group="workspace",
+    title="Search content",
+)
 def search_content(
     caller: Caller,
     *,
@@ -151,7 +159,11 @@ def search_content(
     )
 
 
-@tool(group="workspace", title="Read a file")
+@tool(
+    Command("ws read", ("path",), examples=("haversack ws read README.md --start-line 10 --end-line 40",)),
+    group="workspace",
+    title="Read a file",
+)
 def read_file(
     caller: Caller,
     *,
@@ -192,7 +204,11 @@ def _numbered(found: FileText) -> str:
     return "\n".join([head, *rows])
 
 
-@tool(group="workspace", title="File facts")
+@tool(
+    Command("ws info", ("paths",), examples=("haversack ws info README.md,pyproject.toml",)),
+    group="workspace",
+    title="File facts",
+)
 def file_info(caller: Caller, *, paths: Annotated[list[str], "1 to 100 paths"]) -> Outcome:
     """Size, lines, date, kind and first line of files."""
     found = describe(caller.workspace, paths)
@@ -205,7 +221,7 @@ def file_info(caller: Caller, *, paths: Annotated[list[str], "1 to 100 paths"]) 
     )
 
 
-@tool(group="workspace", title="Git status")
+@tool(Command("ws status", examples=("haversack ws status",)), group="workspace", title="Git status")
 def vcs_status(caller: Caller) -> Outcome:
     """Branch, upstream, what is staged, modified, untracked or in conflict, and any merge or rebase under way."""
     found = status(caller.workspace)
@@ -230,7 +246,11 @@ def vcs_status(caller: Caller) -> Outcome:
     )
 
 
-@tool(group="workspace", title="Git diff")
+@tool(
+    Command("ws diff", ("path",), examples=("haversack ws diff --commit main..HEAD",)),
+    group="workspace",
+    title="Git diff",
+)
 def vcs_diff(
     caller: Caller,
     *,
@@ -256,7 +276,7 @@ def vcs_diff(
     )
 
 
-@tool(group="workspace", title="Git log")
+@tool(Command("ws log", ("path",), examples=("haversack ws log src --count 20",)), group="workspace", title="Git log")
 def vcs_log(
     caller: Caller,
     *,
@@ -304,7 +324,11 @@ def _earlier(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     return shown, Rest(left, rest.price * left // rest.items, rest.resume, state)
 
 
-@tool(group="workspace", title="Git blame")
+@tool(
+    Command("ws blame", ("path",), examples=("haversack ws blame README.md --end-line 20",)),
+    group="workspace",
+    title="Git blame",
+)
 def vcs_blame(caller: Caller, *, path: Path, start_line: Line = None, end_line: Line = None) -> Outcome:
     """Who last changed each line, in runs of one commit."""
     found = blame(caller.workspace, path, start_line=start_line, end_line=end_line)

@@ -1,0 +1,79 @@
+"""The lists of commands: `haversack --help`, the commands of a group, and what was meant by an unknown one."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from haversack import terminal
+from haversack.cli.doors import HELP_GROUPS, Door
+from haversack.tools.declaration import Command, Tool
+from haversack.tools.registry import tools
+from haversack.values import record
+
+_HEADINGS = {"workspace": "workspace", "sdd": "plan", "budget": "packs and budget", "upkeep": "upkeep"}
+EXAMPLES = """\
+examples:
+  haversack save "Tokens rotate hourly: we chose JWT with RS256" --kind decision
+  haversack search "how did we do the jwt auth" --token-budget 300
+  haversack context-pack --project thesis --tokens 2000 -o context.md"""
+
+
+@record
+class Listed:
+    """One command as the lists show it."""
+
+    name: str
+    about: str
+    heading: str
+    aliases: tuple[str, ...] = ()
+
+
+def commands() -> list[tuple[Command, Tool]]:
+    """Every command of a tool, in the order of the tools."""
+    return [(command, tool) for tool in tools().values() for command in tool.commands]
+
+
+def listed(doors: Sequence[Door]) -> list[Listed]:
+    """Every command there is, those of other rooms among them."""
+    own = [
+        Listed(command.name, command.about or tool.about, heading(command, tool), command.aliases)
+        for command, tool in commands()
+    ]
+    return own + [Listed(door.name, door.about, door.group) for door in doors]
+
+
+def heading(command: Command, tool: Tool) -> str:
+    """The group of the help a command stands in."""
+    return command.heading or _HEADINGS.get(tool.group) or ("remember" if tool.writes else "find")
+
+
+def overview(doors: Sequence[Door]) -> str:
+    """What `haversack --help` prints: every command under the heading of its group, wrapped to the terminal."""
+    found = listed(doors)
+    lines = [
+        "Memory and context for AI agents that always fits the token budget.",
+        "",
+        "usage: haversack COMMAND [options]      haversack COMMAND --help",
+    ]
+    for group, title in HELP_GROUPS.items():
+        if members := [each for each in found if each.heading == group]:
+            lines += ["", f"{title}:", *columns(members)]
+    return "\n".join([*lines, "", EXAMPLES])
+
+
+def columns(members: Sequence[Listed]) -> list[str]:
+    """Names and the first sentence of what they do, in two columns as wide as the terminal."""
+    names = [", ".join((each.name, *each.aliases)) for each in members]
+    width = max(map(len, names)) + 4
+    lines = []
+    for name, each in zip(names, members, strict=True):
+        sentence = each.about.split(". ")[0].rstrip(".")
+        first, *others = wrap(sentence, max(terminal.width() - width - 1, 30)) or [""]
+        lines += [f"  {name}".ljust(width) + first, *(" " * width + other for other in others)]
+    return lines
+
+
+def nearest(typed: str, doors: Sequence[Door]) -> list[str]:
+    """The names of commands most like what was typed."""
+    from difflib import get_close_matches
+
+    return get_close_matches(typed, [name for each in listed(doors) for name in (each.name, *each.aliases)], n=2)

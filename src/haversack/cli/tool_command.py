@@ -1,0 +1,81 @@
+"""Running the command of a tool: what was typed becomes a call, and its reply is printed, tabled or written."""
+
+import time
+from typing import TYPE_CHECKING
+
+from haversack import terminal
+from haversack.app import open_caller
+from haversack.cli.options import arguments_from, parser_for
+from haversack.config import load
+from haversack.tools.declaration import Command, Tool
+from haversack.tools.road.call import Options, call
+from haversack.values import replace
+
+if TYPE_CHECKING:
+    from haversack.tools.road.fit import Reply
+
+WATCH_SECONDS = 2
+
+
+def run(command: Command, tool: Tool, typed: list[str]) -> int:
+    """Call the tool with what was typed, show its reply and return the exit code."""
+    parsed = parser_for(command, tool).parse_args(typed)
+    config = load()
+    if getattr(parsed, "profile", None):
+        config = replace(config, tokens=replace(config.tokens, profile=parsed.profile))
+    arguments = arguments_from(command, tool, parsed)
+    as_table = command.table and terminal.is_for_people() and not parsed.json
+    if as_table:
+        arguments["format"] = "json"
+    caller = open_caller(config)
+    try:
+        reply = call(caller, tool.name, arguments, Options(footer=not command.paste))
+        while getattr(parsed, "watch", False):
+            terminal.show_afresh(reply.text)
+            time.sleep(WATCH_SECONDS)
+            reply = call(caller, tool.name, arguments)
+    finally:
+        caller.app.close()
+    if as_table:
+        _show_table(reply.text, command)
+    elif getattr(parsed, "output", None):
+        _write(parsed.output, reply.text)
+    else:
+        terminal.show(reply.text)
+    if command.paste and not parsed.json:
+        terminal.say(tally(reply, "memories"))
+    return 0
+
+
+def _show_table(text: str, command: Command) -> None:
+    import json
+
+    facts = json.loads(text)
+    rows = next((value for value in facts.values() if isinstance(value, list)), [])
+    if not rows:
+        terminal.show(facts.get("reason", "Nothing."))
+        return
+    terminal.show(terminal.table(rows, command.table, terminal.width()))
+    if more := facts.get("more"):
+        terminal.show(f"Showing {facts['shown']} of {facts['total']}. The rest: haversack more {more['key']}")
+
+
+def tally(reply: "Reply", noun: str) -> str:
+    """What a reply holds and what it left out, for replies that are pasted without their footer."""
+    said = f"{reply.shown} of {reply.total} {noun}, ~{reply.tokens:,} tokens"
+    if reply.left is None:
+        return said
+    way = f"haversack more {reply.left.key}" if reply.left.key else "not kept, as the store cannot be written"
+    return f"{said}; {reply.left.items} left out, ~{reply.left.price:,} tokens: {way}"
+
+
+def _write(path: str, text: str) -> None:
+    from haversack.errors import InvalidArgument
+
+    try:
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text if text.endswith("\n") else text + "\n")
+    except OSError as error:
+        raise InvalidArgument(
+            f"{path} cannot be written: {error.strerror}", hint="choose another file for -o"
+        ) from None

@@ -1,0 +1,122 @@
+"""The lists the command line shows: observations, sessions and the earlier texts of an observation."""
+
+from typing import Annotated
+
+from haversack.app import Caller
+from haversack.memory import context, sessions
+from haversack.memory.save import edits
+from haversack.memory.save.checks import SCOPES, STATUSES
+from haversack.memory.search import search
+from haversack.store.records import Session
+from haversack.tools.declaration import Command, resumes, tool
+from haversack.tools.memory.observation_views import observation_block, one_line, revision_block, session_block
+from haversack.tools.memory.search_results import rest_of_list
+from haversack.tools.road.outcomes import Block, Outcome, Rest, Result
+from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
+
+SESSION_PRICE = 40
+"""Tokens of a session in a list, for pricing those not rendered."""
+
+
+@tool(
+    Command(
+        "list",
+        aliases=("ls",),
+        table=("id", "kind", "date", "title"),
+        examples=("haversack list --kind decision --limit 50",),
+    ),
+    group="terminal",
+    level="summary",
+    title="List memories",
+)
+def list_observations(
+    caller: Caller,
+    *,
+    kind: str = "",
+    project: ProjectFilter = "",
+    scope: Annotated[str, SCOPES] = "",
+    namespace: NamespaceFilter = None,
+    tags: Annotated[list[str], "All of these"] = [],  # noqa: B006
+    status: Annotated[str, (*STATUSES, "all")] = "",
+    since: Annotated[str, "Date or age (7d)"] = "",
+    until: str = "",
+    limit: Limit = 20,
+) -> Outcome:
+    """Memories by recency, the newest first."""
+    chosen = search.filters(
+        caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
+        status=status, since=since, until=until,
+    )  # fmt: skip
+    with caller.database.read():  # one snapshot for the list, its total and what comes behind it
+        found = context.recent(caller.memory, chosen, limit)
+        total = context.count_observations(caller.memory, chosen)
+        rest = rest_of_list(caller, chosen, found, total) if len(found) < total else None
+    return Result(
+        blocks=[observation_block(each) for each in found],
+        noun="observations",
+        total=total,
+        empty="Nothing matches.",
+        limit_hint="Increase limit or use mem_get_observation #ID for details.",
+        rest=rest,
+        brief=f"{len(found)} of {total} observations",
+    )
+
+
+@tool(
+    Command("history", ("id",), examples=("haversack history 12 --detail full",)),
+    group="terminal",
+    level="summary",
+    title="Earlier texts of a memory",
+)
+def observation_history(caller: Caller, *, id: Annotated[int, "As in #12"]) -> Outcome:
+    """The earlier texts of a memory, the newest first."""
+    observation, revisions = edits.history(caller.memory, id)
+    blocks: list[Block] = [revision_block(each, each.revision) for each in revisions]
+    return Result(
+        blocks=blocks,
+        noun="revisions",
+        total=len(blocks),
+        heading=f"#{id} [{observation.kind}] {one_line(observation.title, 100)}, now revision {len(blocks) + 1}",
+        empty="It has no earlier text.",
+        facts={"id": id, "revision": len(blocks) + 1},
+        brief=f"{len(blocks)} earlier texts of #{id}",
+    )
+
+
+@tool(
+    Command("sessions", examples=("haversack sessions --limit 5",)),
+    group="terminal",
+    level="standard",
+    title="List sessions",
+)
+def list_sessions(
+    caller: Caller, *, project: ProjectFilter = "", namespace: NamespaceFilter = None, limit: Limit = 20
+) -> Outcome:
+    """Sessions, the newest first."""
+    found, total = sessions.recent(caller.memory, project=project, namespace=namespace, limit=limit)
+    return Result(
+        blocks=[session_block(each) for each in found],
+        noun="sessions",
+        total=total,
+        empty="No session yet.",
+        limit_hint="Increase limit for more.",
+        rest=_rest_of_sessions(project, namespace, found, total - len(found)),
+        brief=f"{len(found)} of {total} sessions",
+    )
+
+
+def _rest_of_sessions(project: str, namespace: str | None, shown: list[Session], left: int) -> Rest | None:
+    if left <= 0 or not shown:
+        return None
+    state = {"project": project, "namespace": namespace, "after": shown[-1].id}
+    return Rest(left, left * SESSION_PRICE, "sessions", state)
+
+
+@resumes("sessions")
+def _more_sessions(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
+    state = dict(rest.state)
+    found, _ = sessions.recent(
+        caller.memory, project=state["project"], namespace=state["namespace"], limit=50, after=state["after"]
+    )
+    further = _rest_of_sessions(state["project"], state["namespace"], found, rest.items - len(found))
+    return [session_block(each) for each in found], further

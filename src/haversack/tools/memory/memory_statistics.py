@@ -1,0 +1,45 @@
+"""`mem_stats`: what the store holds, in figures."""
+
+from haversack.app import Caller
+from haversack.memory.statistics import Statistics, statistics
+from haversack.text.times import date
+from haversack.tools.declaration import Command, tool
+from haversack.tools.memory.observation_views import one_line
+from haversack.tools.road.outcomes import Document, Outcome
+from haversack.tools.shared_parameters import ProjectFilter
+
+
+@tool(Command("stats", examples=("haversack stats --json",)), group="memory")
+def mem_stats(caller: Caller, *, project: ProjectFilter = "") -> Outcome:
+    """Counts, tokens stored, projects, size on disk."""
+    figures = statistics(caller.memory, project=project)
+    lines = [
+        f"{figures.observations:,} observations, {figures.tokens:,} tokens, {figures.bytes:,} bytes of text",
+        f"{figures.sessions:,} sessions, {figures.prompts:,} prompts, {figures.relations:,} relations, "
+        f"{figures.deleted:,} deleted",
+        f"{figures.size_on_disk:,} bytes on disk" + _span(figures),
+        *(f"project {one_line(name, 80) or '(none)'}: {count:,}" for name, count in figures.projects),
+        *(f"kind {name}: {count:,}" for name, count in figures.kinds),
+    ]
+    facts = {
+        "observations": figures.observations,
+        "deleted": figures.deleted,
+        "tokens": figures.tokens,
+        "bytes": figures.bytes,
+        "sessions": figures.sessions,
+        "prompts": figures.prompts,
+        "relations": figures.relations,
+        "size_on_disk": figures.size_on_disk,
+        "oldest": date(figures.oldest) if figures.oldest else None,
+        "newest": date(figures.newest) if figures.newest else None,
+        "projects": dict(figures.projects),
+        "kinds": dict(figures.kinds),
+    }
+    brief = f"{figures.observations:,} observations, {figures.tokens:,} tokens in {len(figures.projects)} projects"
+    return Document("\n".join(lines), name="stats", facts=facts, brief=brief)
+
+
+def _span(figures: Statistics) -> str:
+    if figures.oldest is None or figures.newest is None:
+        return ""
+    return f", from {date(figures.oldest)} to {date(figures.newest)}"

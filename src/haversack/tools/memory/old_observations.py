@@ -1,0 +1,100 @@
+"""`mem_compact`: old observations with what they cost, and a summary in their place."""
+
+from typing import Annotated
+
+from haversack.app import Caller
+from haversack.memory import context
+from haversack.memory.save import compaction
+from haversack.memory.save.checks import SCOPES
+from haversack.memory.save.pipeline import Draft
+from haversack.memory.search import search
+from haversack.store.records import Observation
+from haversack.text.redaction import describe
+from haversack.tools.declaration import Command, Range, resumes, tool
+from haversack.tools.memory.observation_views import observation_block
+from haversack.tools.road.outcomes import Block, Done, Outcome, Rest, Result
+from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter
+
+CANDIDATE_PRICE = 30
+"""Tokens of a candidate in a list, for pricing those not rendered."""
+
+
+@tool(
+    Command(
+        "compact",
+        examples=(
+            "haversack compact --older-than-days 90",
+            "haversack compact --older-than-days 90 --ids 3,4,7 --summary-content 'What they said'",
+        ),
+    ),
+    group="memory",
+    writes=True,
+    budgeted=True,
+    level="summary",
+)
+def mem_compact(
+    caller: Caller,
+    *,
+    older_than_days: Annotated[int, Range(0, 1_000_000)],
+    project: ProjectFilter = "",
+    scope: Annotated[str, SCOPES] = "",
+    namespace: NamespaceFilter = None,
+    ids: Annotated[list[int], "Delete these, softly; omit to list candidates"] = [],  # noqa: B006
+    summary_title: str = "",
+    summary_content: Annotated[str, "Saved in their place"] = "",
+) -> Outcome:
+    """List old memories with their token price, or softly delete given ones behind a summary."""
+    filters = context.place_filters(project=project, scope=scope, namespace=namespace)
+    if ids:
+        summary = _summary(project, namespace, summary_title, summary_content)
+        return _compacted(compaction.compact(caller.memory, filters, older_than_days, tuple(ids), summary))
+    found = compaction.candidates(caller.memory, filters, older_than_days)
+    # Counts are stored as o200k's; what compacting would free need not be counted again for another profile.
+    price = found.units
+    blocks = [_candidate(each) for each in found.observations]
+    left = len(found.others)
+    return Result(
+        blocks=blocks,
+        noun="observations",
+        total=found.total,
+        rest=Rest(left, left * CANDIDATE_PRICE, "candidates", {"ids": found.others}) if left else None,
+        heading=f"{found.total} older than {older_than_days} days, ~{price} tokens in all." if blocks else "",
+        empty=f"Nothing is older than {older_than_days} days.",
+        limit_hint="Compact these first.",
+        facts={"tokens_in_all": price},
+        brief=f"{found.total} observations older than {older_than_days} days, ~{price} tokens",
+    )
+
+
+def _candidate(observation: Observation) -> Block:
+    return observation_block(observation, note=f"~{observation.units} tokens", extra={"tokens": observation.units})
+
+
+@resumes("candidates")
+def _more_candidates(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
+    ids, left = rest.state["ids"][:50], rest.state["ids"][50:]
+    further = Rest(len(left), len(left) * CANDIDATE_PRICE, rest.resume, {"ids": left}) if left else None
+    return [_candidate(each) for each in search.by_ids(caller.memory, list(ids))], further
+
+
+def _summary(project: str, namespace: str | None, title: str, content: str) -> Draft | None:
+    if not content and not title:
+        return None
+    return Draft(title=title or "Compaction summary", content=content, project=project, namespace=namespace or "")
+
+
+def _compacted(done: compaction.Compacted) -> Done:
+    message = f"compacted {len(done.deleted)} observations (soft delete)"
+    if done.refused:
+        listed = ", ".join(f"#{each}" for each in done.refused[:20])
+        message += f"; {len(done.refused)} left alone because they do not match: {listed}"
+        message += f" and {len(done.refused) - 20} more" if len(done.refused) > 20 else ""
+    if done.summary:
+        message += f"; summary {done.summary.outcome} #{done.summary.id}"
+        message += f"; {describe(done.summary.redactions)}" if done.summary.redactions else ""
+    facts = {
+        "deleted": [each.id for each in done.deleted],
+        "refused": list(done.refused),
+        "summary_id": done.summary.id if done.summary else None,
+    }
+    return Done(message, facts, brief=message)
