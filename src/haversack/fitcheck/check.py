@@ -17,6 +17,8 @@ BUDGETS = (64, 80, 100, 150, 200, 256, 300, 500, 800, 1_500, 3_000, 8_000)
 PLENTY = 1_000_000
 PAGES = 2_000
 """A chain of pages that is longer than this is taken for one that never ends."""
+PATIENCE = 8
+"""Pages followed at one budget; then the budget is doubled, so that a long rest at a small budget comes to its end."""
 FAULTS = ("over budget", "cut characters", "open fence", "no totals", "out of reach", "lost items")
 COLUMNS = {"over budget": "over", "cut characters": "cut", "open fence": "fence", "no totals": "totals",
            "out of reach": "reach", "lost items": "lost"}  # fmt: skip
@@ -77,14 +79,17 @@ class Check:
         return sum(record.replies for record in self.records.values())
 
     def run(self, replies: int) -> None:
-        """Call the tool that was heard of least, until there were so many replies or none comes any more."""
+        """Call the tool that was heard of least, until all were tried and there were so many replies, or none comes."""
         checked = [tool for tool in self.tools if tool["name"] in self.records and tool is not self.pager]
         # Tools that need nothing come first: what they list gives the others ids, words and paths to ask for.
         checked.sort(key=lambda tool: len((tool.get("inputSchema") or {}).get("required") or ()))
         barren = 0
-        while self.replies < replies and barren < 10 * len(checked):
+        tried: set[str] = set()
+        while (self.replies < replies or len(tried) < len(checked)) and barren < 10 * len(checked):
             before = self.replies
-            self._try(min(checked, key=self._heard))
+            tool = min(checked, key=self._heard)
+            tried.add(tool["name"])
+            self._try(tool)
             barren = 0 if self.replies > before else barren + 1
 
     def _heard(self, tool: Mapping[str, Any]) -> int:
@@ -152,6 +157,8 @@ class Check:
             self._examine_text(record, page, f"{example}: more({key!r})", budget)
             yield page
             key = key_in(page.text)
+            if parameter and len(followed) % PATIENCE == 0:
+                budget *= 2
             if key in followed:
                 # Nothing fitted: an item is shown whole or not at all, so that it takes a larger budget.
                 budget *= 2
