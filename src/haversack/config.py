@@ -68,6 +68,7 @@ class WorkspaceSettings:
     allow_secrets: bool = False
     engine: str = "auto"
     timeout_seconds: int = 30
+    allow_outside_git: bool = False
 
 
 @record

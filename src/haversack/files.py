@@ -266,7 +266,7 @@ class _Descriptors:
         """The descriptor of the folder a path is in, and its name there."""
         parts = _parts(path)
         if not parts:
-            raise RefusedPath(errno.EISDIR, "it is the folder itself", path)
+            raise NotRegular(path, stat.S_IFDIR)
         return self.folder("/".join(parts[:-1])), parts[-1]
 
     def open(self, path: str, flags: int, mode: int) -> int:

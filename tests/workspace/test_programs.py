@@ -1,15 +1,20 @@
 import os
+import select
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from haversack.cancellation import Cancellation, Cancelled, watching
 from haversack.errors import ToolFailed
 from haversack.workspace.programs import (
     Limits,
     Polling,
     Running,
     Threads,
+    _leash,
     clean_environment,
     find_program,
     records,
@@ -124,3 +129,68 @@ def test_a_stream_is_split_the_same_however_it_arrives() -> None:
     for blocks in ([b"a\0b", b"b\0\0c"], [b"a\0bb\0\0c"], [b"a", b"\0", b"bb", b"\0\0", b"c"]):
         assert list(records(iter(blocks))) == [b"a", b"bb", b"", b"c"]
     assert list(records(iter([b"a\0"]))) == [b"a"]
+
+
+@pytest.mark.parametrize("inside", ["", "bin"])
+def test_a_program_of_the_workspace_itself_is_never_found(
+    inside: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / inside).mkdir(exist_ok=True)
+    trap = folder / inside / "git"
+    trap.write_text("#!/bin/sh\n")
+    trap.chmod(0o755)
+    link = folder.parent / "link"
+    link.symlink_to(folder / inside)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(folder / inside), str(link), os.environ["PATH"]]))
+    found = find_program("git", outside=os.path.realpath(folder))
+    assert found is not None
+    assert os.path.realpath(found) != os.path.realpath(trap)
+
+
+def test_a_cancelled_call_ends_the_program_it_waits_for(folder: Path) -> None:
+    cancellation = Cancellation()
+    program = "import sys, time; print('running', flush=True); time.sleep(600)"
+    with (
+        watching(cancellation),
+        pytest.raises(Cancelled),
+        Running(
+            [sys.executable, "-c", program], cwd=str(folder), environment=clean_environment(), limits=Limits()
+        ) as running,
+    ):
+        blocks = running.blocks()
+        assert next(blocks) == b"running\n"
+        threading.Thread(target=cancellation.cancel).start()
+        assert list(blocks) == []
+        running.ended()
+
+
+def test_a_call_cancelled_before_it_starts_a_program_starts_none(folder: Path) -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+    with watching(cancellation), pytest.raises(Cancelled):
+        run(f"open({str(folder / 'ran')!r}, 'w')", folder, Limits())
+    assert not (folder / "ran").exists()
+
+
+PARENT = """
+import sys
+from haversack.workspace.programs import Limits, Running, clean_environment
+child = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+running = Running([sys.executable, "-c", child], cwd="/", environment=clean_environment(), limits=Limits())
+print(next(running.blocks()).decode(), end="", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not _leash(), reason="needs setpriv of util-linux 2.33")
+def test_a_program_dies_with_a_parent_that_is_killed() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert parent.stdout
+    child = os.pidfd_open(int(parent.stdout.readline()))
+    parent.kill()
+    parent.communicate()
+    waiting = select.poll()
+    waiting.register(child, select.POLLIN)
+    ended = waiting.poll(60_000)
+    os.close(child)
+    assert ended

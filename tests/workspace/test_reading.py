@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from haversack.errors import InvalidArgument, NotFound, OutsideRoot, SecretWithheld
+from haversack.cancellation import Cancellation, Cancelled, watching
+from haversack.errors import InvalidArgument, NotFound, OutsideRoot, SecretWithheld, TooLarge, ToolFailed
 from haversack.workspace.files.encodings import LINE_CAP
 from haversack.workspace.files.file_info import file_info
 from haversack.workspace.files.line_scan import KEPT
 from haversack.workspace.files.reader import FileText, read_file
+from haversack.workspace.programs import Limits
 from haversack.workspace.root import Workspace
 
 
@@ -225,3 +227,30 @@ def test_info_is_for_one_to_a_hundred_paths_inside_the_root(folder: Path, plain_
             file_info(plain_workspace, paths)
     with pytest.raises(OutsideRoot):
         file_info(plain_workspace, ["a", "../b"])
+
+
+def test_a_file_too_large_to_be_looked_through_is_refused_at_once(folder: Path, plain_workspace: Workspace) -> None:
+    with open(folder / "sparse.log", "wb") as file:
+        file.write(b"text\n" * 2_000)
+        file.truncate(100 << 30)
+    with pytest.raises(TooLarge, match=r"107,374,182,400 bytes"):
+        read_file(plain_workspace, "sparse.log")
+    (info,) = file_info(plain_workspace, ["sparse.log"])
+    assert (info.kind, info.size, info.lines) == ("text", 100 << 30, 0)
+
+
+def test_a_file_that_takes_too_long_is_an_error(folder: Path) -> None:
+    with open(folder / "large.log", "wb") as file:
+        file.write(b"text\n" * 2_000)
+        file.truncate(1 << 30)
+    hurried = Workspace(os.path.realpath(folder), limits=Limits(seconds=0.0))
+    with pytest.raises(ToolFailed, match="within 0 seconds"):
+        read_file(hurried, "large.log")
+
+
+def test_reading_stops_when_the_call_is_cancelled(folder: Path, plain_workspace: Workspace) -> None:
+    (folder / "a.txt").write_text("text\n")
+    cancellation = Cancellation()
+    cancellation.cancel()
+    with watching(cancellation), pytest.raises(Cancelled):
+        read_file(plain_workspace, "a.txt")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol, Self
 
+from haversack.cancellation import Cancellation, watching
 from haversack.errors import HaversackError
 from haversack.mcp.heartbeat import Heartbeat
 from haversack.mcp.journal import Journal
@@ -105,6 +106,7 @@ class Conversation:
         self._log_level = ""
         self._in_flight: dict[tuple[type, str | int], Request] = {}
         self._listeners: dict[tuple[type, str | int], Request] = {}
+        self._cancellations: dict[tuple[type, str | int], Cancellation] = {}
 
     @classmethod
     def answering(cls, offer: Offer, output: Sink, heartbeat: Heartbeat, journal: Journal, revision: str) -> Self:
@@ -183,8 +185,9 @@ class Conversation:
         if method == "notifications/cancelled" and isinstance(asked, str | int):
             key = (type(asked), asked)
             self._listeners.pop(key, None)
-            # Work that was begun goes on to its end; only its answer is not sent.
             if request := self._in_flight.pop(key, None):
+                if cancellation := self._cancellations.pop(key, None):
+                    cancellation.cancel()
                 request.respond("")
 
     def _request(self, content: Mapping[str, Any], respond: Respond) -> None:
@@ -240,8 +243,13 @@ class Conversation:
             return
         name = request.params.get("name")
         what = name if isinstance(name, str) else request.method
-        with self._heartbeat.watching(self._output.write, request.progress_token, what):
+        cancellation = self._cancellations[request.key] = Cancellation()
+        if self._in_flight.get(request.key) is not request:
+            cancellation.cancel()
+        with self._heartbeat.watching(self._output.write, request.progress_token, what), watching(cancellation):
             line = self._answer(request)
+        if self._cancellations.get(request.key) is cancellation:
+            del self._cancellations[request.key]
         # A cancelled request is no longer in flight, and is not answered.
         if self._in_flight.pop(request.key, None) is request:
             request.respond(line)

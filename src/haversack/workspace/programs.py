@@ -5,10 +5,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import lru_cache
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
+from haversack.cancellation import check, current
 from haversack.errors import ToolFailed
 from haversack.values import record
 
@@ -62,7 +64,7 @@ def _is_under(folder: str, root: str) -> bool:
     # A virtual environment kept inside its project is the user's own choice of interpreter.
     if folder == os.path.dirname(sys.executable):
         return False
-    return os.path.realpath(folder).startswith(os.path.join(root, ""))
+    return os.path.join(os.path.realpath(folder), "").startswith(os.path.join(root, ""))
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
@@ -87,11 +89,15 @@ class Running:
         self.name = name or os.path.basename(os.fsdecode(command[0])).removesuffix(".exe")
         self.limits = limits
         self.timed_out = False
+        self._stack = ExitStack()
+        check()
         import subprocess  # the root is opened far more often than a program is started
 
+        if not os.access(command[0], os.X_OK):
+            raise ToolFailed(f"{self.name} cannot be started: it is not there")
         try:
             self._process = subprocess.Popen(
-                command,
+                [*_leash(), *command],
                 cwd=cwd,
                 env=environment,
                 stdin=stdin or subprocess.DEVNULL,
@@ -103,6 +109,8 @@ class Running:
         except OSError as error:
             raise ToolFailed(f"{self.name} cannot be started: {error.strerror}") from None
         self._attendant = _ATTENDANT(self._process, limits.seconds, self._expire)
+        if (cancellation := current()) is not None:
+            self._stack.enter_context(cancellation.stopping(self._kill))
 
     def __enter__(self) -> Self:
         return self
@@ -110,6 +118,7 @@ class Running:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._stack.close()
         if self._process.poll() is None:
             self._kill()
         self._process.wait()
@@ -142,6 +151,7 @@ class Running:
         """How it ended, once it has; one that ran out of time is an error."""
         self._attendant.await_end()
         code = self._process.wait()
+        check()
         if self.timed_out:
             raise ToolFailed(
                 f"{self.name} did not finish within {self.limits.seconds:g} seconds and was stopped",
@@ -154,6 +164,8 @@ class Running:
         self._kill()
 
     def _kill(self) -> None:
+        if self._process.returncode is not None:
+            return
         if sys.platform == "win32":
             self._process.kill()
             return
@@ -162,6 +174,25 @@ class Running:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
+
+
+@lru_cache(maxsize=1)
+def _leash() -> tuple[str, ...]:
+    """What to put before a command so that Linux ends it with this process, should this one be killed.
+
+    A program does it, and no code between fork and exec: that is not safe in a process with threads.
+    """
+    if sys.platform != "linux":
+        return ()
+    import subprocess
+
+    folders = ("/usr/bin", "/bin", "/usr/local/bin")
+    program = next((path for folder in folders if os.access(path := f"{folder}/setpriv", os.X_OK)), "")
+    leash = (program, "--pdeathsig", "KILL", "--")
+    # Older ones do not know the option.
+    asked = [*leash, program, "--version"]
+    works = program and subprocess.run(asked, check=False, stdin=subprocess.DEVNULL, capture_output=True)
+    return leash if works and works.returncode == 0 else ()
 
 
 class Polling:

@@ -1,11 +1,15 @@
 """The root nothing escapes: where the workspace is, and what a path given by the reader stands for."""
 
 import os
+import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from haversack.config import WorkspaceSettings
 from haversack.errors import ConfigError, InvalidArgument, NotFound, OutsideRoot, SecretWithheld
+from haversack.files import LinkRefused, NotRegular, Tree, special_kind
 from haversack.patterns import pattern
+from haversack.repositories import git_top
 from haversack.values import record
 from haversack.workspace.files.secret_names import looks_secret
 from haversack.workspace.programs import Limits
@@ -25,15 +29,21 @@ class Workspace:
     root: str
     allow_secrets: bool = False
     engine: str = "auto"
+    allow_outside_git: bool = False
     limits: Limits = Limits()
 
 
 @record
 class Place:
-    """A path of the reader's, resolved: where it is, and what it is called from the root (`""` is the root)."""
+    """A path given by the caller, with its links resolved.
+
+    `relative` is the path from the root as it is shown (`""` is the root); `raw` is the same path as the file system
+    has it, with forward slashes, for `Tree`.
+    """
 
     absolute: str
     relative: str
+    raw: str
 
 
 def open_workspace(settings: WorkspaceSettings, folder: str) -> Workspace:
@@ -45,27 +55,7 @@ def open_workspace(settings: WorkspaceSettings, folder: str) -> Workspace:
         raise ConfigError(f"the workspace root {chosen} is not a folder", hint="set workspace.root to one")
     root = chosen if settings.root else git_top(chosen) or chosen
     limits = Limits(seconds=float(settings.timeout_seconds or 30))
-    return Workspace(root, settings.allow_secrets, settings.engine, limits)
-
-
-def git_top(folder: str) -> str | None:
-    """The nearest folder at or above `folder` that is a git work tree."""
-    return next((each for each in _upwards(folder) if is_work_tree(each)), None)
-
-
-def is_work_tree(folder: str) -> bool:
-    """Whether a folder is the top level of a git work tree."""
-    marker = os.path.join(folder, ".git")
-    return os.path.isfile(marker) or os.path.exists(os.path.join(marker, "HEAD"))
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    while True:
-        yield folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent
+    return Workspace(root, settings.allow_secrets, settings.engine, settings.allow_outside_git, limits)
 
 
 def locate(workspace: Workspace, path: str, *, must_exist: bool = True) -> Place:
@@ -83,13 +73,18 @@ def locate(workspace: Workspace, path: str, *, must_exist: bool = True) -> Place
         os.stat(real)
     except OSError as error:
         if not must_exist and isinstance(error, FileNotFoundError | NotADirectoryError):
-            return Place(real, relative_path(workspace.root, real))
+            return _place(workspace, real)
         if os.path.islink(real):
             raise NotFound(f"{path!r} is a link that leads nowhere", hint="project_files lists what is there") from None
         if isinstance(error, PermissionError):
             raise NotFound(f"{path!r} cannot be reached: {error.strerror}") from None
         raise NotFound(f"no file or folder {path!r}", hint="project_files lists what is there") from None
-    return Place(real, relative_path(workspace.root, real))
+    return _place(workspace, real)
+
+
+def _place(workspace: Workspace, real: str) -> Place:
+    raw = real[len(workspace.root) :].replace(os.sep, "/").strip("/")
+    return Place(real, shown(raw), raw)
 
 
 def locate_readable(workspace: Workspace, path: str, *, must_exist: bool = True) -> Place:
@@ -101,6 +96,29 @@ def locate_readable(workspace: Workspace, path: str, *, must_exist: bool = True)
             hint="the user can allow it with workspace.allow_secrets = true",
         )
     return place
+
+
+@contextmanager
+def opened(workspace: Workspace, place: Place, name: str) -> Iterator[int]:
+    """A descriptor of the regular file at a place; `name` is what messages call it."""
+    try:
+        with Tree(workspace.root) as tree:
+            descriptor = tree.open(place.raw)
+    except LinkRefused:
+        # `locate` resolved all links, so this one was put there since.
+        raise OutsideRoot(f"{name!r} became a link while it was being opened", hint="ask again") from None
+    except NotRegular as error:
+        if stat.S_ISDIR(error.mode):
+            raise InvalidArgument(f"{name!r} is a folder", hint="project_files lists its files") from None
+        raise InvalidArgument(f"{name!r} is {special_kind(error.mode)}, not a file") from None
+    except PermissionError:
+        raise NotFound(f"{name!r} may not be read", hint="its permissions refuse it to this user") from None
+    except OSError as error:
+        raise NotFound(f"{name!r} cannot be opened: {error.strerror}") from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def relative_path(root: str, absolute: str) -> str:

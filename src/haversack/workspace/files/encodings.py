@@ -2,10 +2,11 @@
 
 import codecs
 import os
-import stat
+import time
 from collections.abc import Iterator
 
-from haversack.errors import InvalidArgument, NotFound
+from haversack.cancellation import check
+from haversack.errors import ToolFailed
 from haversack.values import record
 
 LINE_CAP = 1_000
@@ -14,7 +15,6 @@ SNIFFED = 8_000
 """Bytes at the start of a file that decide whether it is binary: one NUL among them, as git has it."""
 BLOCK = 1 << 20
 OPENED = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""How a file is opened: without waiting, should it be a pipe, and with its bytes as they are."""
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _UTF32_BOMS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
@@ -72,38 +72,16 @@ def cut_line(number: int, text: str, *, match_at: int = 0) -> Line:
     return Line(number, text[start : start + LINE_CAP], len(text), start)
 
 
-def open_regular(absolute: str, name: str) -> int:
-    """A descriptor of a regular file; a pipe or a device is an error, and is never waited for."""
-    if os.path.isdir(absolute):
-        raise InvalidArgument(f"{name!r} is a folder", hint="project_files lists its files")
-    try:
-        if not stat.S_ISREG(os.stat(absolute).st_mode):
-            raise InvalidArgument(f"{name!r} is {special_kind(os.stat(absolute).st_mode)}, not a file")
-        # It could have become a pipe since: without waiting, opening it is harmless.
-        descriptor = os.open(absolute, OPENED)
-    except PermissionError:
-        raise NotFound(f"{name!r} may not be read", hint="its permissions refuse it to this user") from None
-    except OSError as error:
-        raise NotFound(f"{name!r} cannot be opened: {error.strerror}") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise InvalidArgument(f"{name!r} is not a regular file")
-    return descriptor
-
-
-def special_kind(mode: int) -> str:
-    """What a path is that is neither a file nor a folder."""
-    if stat.S_ISFIFO(mode):
-        return "a pipe"
-    if stat.S_ISSOCK(mode):
-        return "a socket"
-    return "a device"
-
-
-def blocks_of(descriptor: int) -> Iterator[bytes]:
-    """The bytes of an open file."""
+def blocks_of(descriptor: int, seconds: float) -> Iterator[bytes]:
+    """The bytes of an open file; reading for longer than `seconds` is an error."""
+    deadline = time.monotonic() + seconds
     while block := os.read(descriptor, BLOCK):
         yield block
+        check()
+        if time.monotonic() > deadline:
+            raise ToolFailed(
+                f"the file could not be read within {seconds:g} seconds", hint="raise workspace.timeout_seconds"
+            )
 
 
 def as_utf8(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:

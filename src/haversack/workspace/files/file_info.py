@@ -7,10 +7,12 @@ from itertools import chain
 from typing import Literal
 
 from haversack.errors import HaversackError, InvalidArgument, NotFound, SecretWithheld
+from haversack.files import Tree, special_kind
 from haversack.values import record
-from haversack.workspace.files.encodings import Line, as_utf8, blocks_of, cut_line, open_regular, sniff, special_kind
+from haversack.workspace.files.encodings import Line, as_utf8, blocks_of, cut_line, sniff
 from haversack.workspace.files.line_scan import LineScan
-from haversack.workspace.root import Workspace, locate, locate_readable
+from haversack.workspace.files.reader import LARGEST
+from haversack.workspace.root import Place, Workspace, locate, locate_readable, opened
 
 MOST = 100
 """Paths one question may be about."""
@@ -50,44 +52,51 @@ def _describe(workspace: Workspace, path: str) -> FileInfo:
         place = locate(workspace, path)
     except NotFound as error:
         return FileInfo(path, "missing", detail=error.message)
-    facts = os.stat(place.absolute)
+    with Tree(workspace.root) as tree:
+        try:
+            facts = tree.facts(place.raw)
+        except OSError as error:
+            return FileInfo(path, "missing", detail=error.strerror or "")
+        return _described(workspace, tree, place, path, facts)
+
+
+def _described(workspace: Workspace, tree: Tree, place: Place, path: str, facts: os.stat_result) -> FileInfo:
     size, modified = facts.st_size, int(facts.st_mtime)
     name = place.relative or "."
     given = os.path.normpath(os.path.join(workspace.root, path))
     target = name if os.path.islink(given) else ""
     shown_name = path if target else name
     if stat.S_ISDIR(facts.st_mode):
-        return _folder(place.absolute, shown_name, modified, target)
+        return _folder(tree, place, shown_name, modified, target)
     if not stat.S_ISREG(facts.st_mode):
         return FileInfo(shown_name, "special", modified=modified, target=target, detail=special_kind(facts.st_mode))
     try:
         locate_readable(workspace, path)
-        descriptor = open_regular(place.absolute, path)
+        with opened(workspace, place, path) as descriptor:
+            return _file(descriptor, workspace.limits.seconds, shown_name, size, modified, target)
     except SecretWithheld as error:
         return FileInfo(shown_name, "withheld", size, modified, target=target, detail=error.message)
     except HaversackError as error:
         return FileInfo(shown_name, "unreadable", size, modified, target=target, detail=error.message)
-    try:
-        return _file(descriptor, shown_name, size, modified, target)
-    finally:
-        os.close(descriptor)
 
 
-def _folder(absolute: str, name: str, modified: int, target: str) -> FileInfo:
+def _folder(tree: Tree, place: Place, name: str, modified: int, target: str) -> FileInfo:
     try:
-        with os.scandir(absolute) as entries:
-            count = sum(1 for _ in entries)
+        count = len(tree.names(place.raw))
     except OSError as error:
         return FileInfo(name, "unreadable", modified=modified, target=target, detail=error.strerror or "")
     return FileInfo(name, "folder", modified=modified, entries=count, target=target)
 
 
-def _file(descriptor: int, name: str, size: int, modified: int, target: str) -> FileInfo:
-    blocks = blocks_of(descriptor)
+def _file(descriptor: int, seconds: float, name: str, size: int, modified: int, target: str) -> FileInfo:
+    blocks = blocks_of(descriptor, seconds)
     beginning = next(blocks, b"")
     sniffed = sniff(beginning)
     if sniffed.is_binary:
         return FileInfo(name, "binary", size, modified, target=target)
+    if size > LARGEST:
+        detail = f"its lines are not counted: it has more than {LARGEST:,} bytes"
+        return FileInfo(name, "text", size, modified, target=target, detail=detail)
     scan = LineScan(1, 1)
     scan.run(as_utf8(chain((beginning[sniffed.mark :],), blocks), sniffed.encoding))
     first = None

@@ -5,14 +5,16 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal
 
-from haversack.errors import InvalidArgument
+from haversack.errors import InvalidArgument, TooLarge
 from haversack.patterns import pattern
 from haversack.values import record
-from haversack.workspace.files.encodings import LINE_CAP, Line, as_utf8, blocks_of, open_regular, sniff
+from haversack.workspace.files.encodings import LINE_CAP, Line, as_utf8, blocks_of, sniff
 from haversack.workspace.files.line_scan import LineScan
-from haversack.workspace.root import Workspace, locate_readable
+from haversack.workspace.root import Workspace, locate_readable, opened
 
 OUTLINED = 40
+LARGEST = 2_000_000_000
+"""Bytes of a text file that is read: all of it is looked through to count its lines."""
 
 _DEFINITION = pattern(
     r"(?:export\s+|default\s+|pub(?:\([a-z]+\))?\s+|public\s+|static\s+|final\s+|abstract\s+|async\s+|unsafe\s+)*"
@@ -79,20 +81,22 @@ def read_file(
     if start_line and end_line and start_line > end_line:
         raise InvalidArgument(f"start_line {start_line} comes after end_line {end_line}")
     place = locate_readable(workspace, path)
-    descriptor = open_regular(place.absolute, path)
-    try:
-        return _read(descriptor, place.relative, start_line or 1, end_line, start_column)
-    finally:
-        os.close(descriptor)
+    with opened(workspace, place, path) as descriptor:
+        size = os.fstat(descriptor).st_size
+        blocks = blocks_of(descriptor, workspace.limits.seconds)
+        return _read(blocks, place.relative, size, start_line or 1, end_line, start_column)
 
 
-def _read(descriptor: int, path: str, start: int, end: int | None, column: int) -> FileText:
-    size = os.fstat(descriptor).st_size
-    blocks = blocks_of(descriptor)
+def _read(blocks: Iterator[bytes], path: str, size: int, start: int, end: int | None, column: int) -> FileText:
     beginning = next(blocks, b"")
     sniffed = sniff(beginning)
     if sniffed.is_binary:
         return FileText(path, "binary", size, 0, "", 0, 0, "", (), 1, True, ())
+    if size > LARGEST:
+        raise TooLarge(
+            f"{path} has {size:,} bytes, more than the {LARGEST:,} that are read",
+            hint="split it, or look at it with another program",
+        )
     scan = LineScan(start, end, column if start == end else 1)
     scan.run(as_utf8(chain((beginning[sniffed.mark :],), blocks), sniffed.encoding))
     if start > max(scan.total, 1):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from operator import itemgetter
 
-from haversack.errors import ToolFailed
+from haversack.errors import HaversackError, OutsideRoot, ToolFailed
 from haversack.workspace.files.selection import Names
 from haversack.workspace.files.walk import Walk
 from haversack.workspace.git.command import Repository, failure, find_repository
@@ -31,11 +31,15 @@ class Candidates:
         self._workspace = workspace
         self._place = place
         self._at_once = at_once
-        self._repository = find_repository(workspace, place)
-        self.in_git = self._repository is not None
         self.skipped: list[str] = []
         self.nested: list[str] = []
         self.notes: list[str] = []
+        self._repository: Repository | None = None
+        try:
+            self._repository = find_repository(workspace, place)
+        except OutsideRoot as refusal:
+            self.notes += git_refusal(refusal)
+        self.in_git = self._repository is not None
 
     def __iter__(self) -> Iterator[Names]:
         if self._repository is None:
@@ -206,6 +210,6 @@ def raw_start(workspace: Workspace, place: Place) -> str:
     return place.absolute[len(workspace.root) :].replace(os.sep, "/").strip("/")
 
 
-def git_refusal(refusal: ToolFailed) -> tuple[str, ...]:
+def git_refusal(refusal: HaversackError) -> tuple[str, ...]:
     """What to say when git would not read a repository and it was walked like any folder."""
     return (f"{refusal.message}. Its files were found without git.", *([refusal.hint] if refusal.hint else []))

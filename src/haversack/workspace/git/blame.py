@@ -5,10 +5,10 @@ from datetime import datetime, timedelta, timezone
 
 from haversack.errors import InvalidArgument, NotFound, ToolFailed
 from haversack.values import record
-from haversack.workspace.files.encodings import LINE_CAP, Line, cut_line, decode_line, open_regular
+from haversack.workspace.files.encodings import LINE_CAP, Line, blocks_of, cut_line, decode_line
 from haversack.workspace.git.command import Repository, require_repository, resolve_commit
 from haversack.workspace.programs import records
-from haversack.workspace.root import Workspace, locate_readable
+from haversack.workspace.root import Place, Workspace, locate_readable, opened
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
 
 LONGEST_RUN = 200
@@ -60,7 +60,7 @@ def vcs_blame(
     if start_line and end_line and start_line > end_line:
         raise InvalidArgument(f"start_line {start_line} comes after end_line {end_line}")
     place = locate_readable(workspace, path)
-    lines = _line_count(place.absolute, path)
+    lines = _line_count(workspace, place, path)
     if start_line and start_line > lines:
         raise InvalidArgument(f"start_line is {start_line:,}, but {place.relative} has {lines:,} lines")
     repository = require_repository(workspace, place)
@@ -83,10 +83,10 @@ def vcs_blame(
     )
 
 
-def _line_count(absolute: str, name: str) -> int:
+def _line_count(workspace: Workspace, place: Place, name: str) -> int:
     total, last = 0, b"\n"
-    with open(open_regular(absolute, name), "rb") as file:
-        while block := file.read(1 << 20):
+    with opened(workspace, place, name) as descriptor:
+        for block in blocks_of(descriptor, workspace.limits.seconds):
             total += block.count(b"\n")
             last = block[-1:]
     return total + (last != b"\n")

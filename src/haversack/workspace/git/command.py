@@ -4,11 +4,13 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
-from haversack.errors import InvalidArgument, NotFound, ToolFailed
+from haversack.errors import InvalidArgument, NotFound, OutsideRoot, ToolFailed
 from haversack.patterns import pattern
+from haversack.repositories import git_text, git_top
 from haversack.values import record
+from haversack.workspace.git.trust import outside_reason
 from haversack.workspace.programs import Running, clean_environment, find_program, records
-from haversack.workspace.root import Place, Workspace, git_top, inside, relative_path, shown
+from haversack.workspace.root import Place, Workspace, inside, relative_path, shown
 
 _SAFE_SETTINGS = (
     "core.fsmonitor=false",
@@ -108,11 +110,21 @@ class Repository:
 
 
 def find_repository(workspace: Workspace, place: Place) -> Repository | None:
-    """The nearest repository that holds a place (a submodule before the one around it); None without one, or git."""
+    """The nearest repository that holds a place (a submodule before the one around it); None without one, or git.
+
+    One whose files lie outside the root, and which is not this folder's own, is an OutsideRoot error.
+    """
     folder = place.absolute if os.path.isdir(place.absolute) else os.path.dirname(place.absolute)
     top = git_top(folder)
     program = find_program("git", outside=workspace.root)
-    return Repository(workspace, top, program) if top and program else None
+    if not top or not program:
+        return None
+    if not workspace.allow_outside_git and (reason := outside_reason(workspace.root, top)):
+        raise OutsideRoot(
+            f"the repository at {top} is not used: {reason}",
+            hint="if it is yours, set workspace.allow_outside_git = true",
+        )
+    return Repository(workspace, top, program)
 
 
 def require_repository(workspace: Workspace, place: Place) -> Repository:
@@ -160,15 +172,7 @@ def resolve_commit(repository: Repository, name: str) -> str | None:
 def _written_head(top: str) -> str | None:
     """The hash that `HEAD` stands for where the repository's files say it plainly; None where git has to be asked."""
     folder = os.path.join(top, ".git")
-    try:
-        named = _first_line(os.path.join(folder, "HEAD"))
-        if _BRANCH.fullmatch(named):
-            named = _first_line(os.path.join(folder, named.removeprefix("ref: ")))
-    except (OSError, UnicodeDecodeError):
-        return None
+    named = git_text(os.path.join(folder, "HEAD")).partition("\n")[0]
+    if _BRANCH.fullmatch(named):
+        named = git_text(os.path.join(folder, named.removeprefix("ref: "))).partition("\n")[0]
     return named if _HASH.fullmatch(named) else None
-
-
-def _first_line(path: str) -> str:
-    with open(path, encoding="ascii") as file:
-        return file.readline(1_000).rstrip("\n")

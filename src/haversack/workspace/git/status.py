@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import Literal
 
+from haversack.repositories import git_directory, git_text
 from haversack.values import record
 from haversack.workspace.git.command import Repository, require_repository
 from haversack.workspace.root import Workspace, locate
@@ -91,7 +92,7 @@ def vcs_status(workspace: Workspace) -> VcsStatus:
         behind=-int(behind) if behind else None,
         counts=Counts(**{group: writers[group].total for group in GROUPS}),
         entries=Snapshot(merged.finish(), StatusEntry),
-        under_way=tuple(_under_way(git_folder(repository.top))),
+        under_way=tuple(_under_way(git_directory(repository.top))),
     )
 
 
@@ -133,19 +134,6 @@ def _changes(marks: str, path: str, old_path: str) -> Iterator[StatusEntry]:
         yield StatusEntry("modified", path, _CHANGES.get(modified, modified), old_path if modified in "RC" else "")
 
 
-def git_folder(top: str) -> str:
-    """Where a work tree keeps its own state: `.git`, or the folder that a `.git` file names."""
-    marker = os.path.join(top, ".git")
-    if os.path.isdir(marker):
-        return marker
-    try:
-        with open(marker, "rb") as file:
-            named = os.fsdecode(file.read(4_096)).strip().removeprefix("gitdir:").strip()
-    except OSError:
-        return marker
-    return os.path.join(top, named)
-
-
 def _under_way(folder: str) -> Iterator[str]:
     """What git has begun and not finished, as its own state files tell."""
 
@@ -171,8 +159,7 @@ def _steps(folder: str, *names: str) -> str:
     numbers = []
     for name in names:
         try:
-            with open(os.path.join(folder, name), "rb") as file:
-                numbers.append(int(file.read(20)))
-        except (OSError, ValueError):
+            numbers.append(int(git_text(os.path.join(folder, name))[:20]))
+        except ValueError:
             return ""
     return f" ({numbers[0]}/{numbers[1]})"

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO
 
-from haversack.errors import InvalidArgument, ToolFailed
+from haversack.errors import InvalidArgument, OutsideRoot, ToolFailed
 from haversack.patterns import pattern
 from haversack.values import record, replace
 from haversack.workspace.files.exclusions import Excluded, count_withheld, excluded_from, start_listing
@@ -163,7 +163,10 @@ class _Search:
                 return self._proposed(running, self._plan, question.proof)
         options += ["--hidden"] if self._plan.include_hidden else []
         options += _type_arguments(self._plan.file_pattern)
-        repository = find_repository(self._workspace, self._place)
+        try:
+            repository = find_repository(self._workspace, self._place)
+        except OutsideRoot:
+            raise _NotForRipgrep from None
         with ExitStack() as stack:
             # Git lists all files beside what is ignored, and ripgrep looks at them while the secrets are counted.
             listing = stack.enter_context(start_listing(repository, self._place)) if repository else None

@@ -89,7 +89,7 @@ def texts_of(absolute: str) -> Iterator[str]:
     except OSError:
         return
     try:
-        blocks = blocks_of(descriptor)
+        blocks = blocks_of(descriptor, 3_600)
         beginning = next(blocks, b"")
         sniffed = sniff(beginning)
         if sniffed.is_binary:

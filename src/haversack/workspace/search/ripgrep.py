@@ -5,9 +5,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Protocol
 
+from haversack.repositories import is_work_tree
 from haversack.workspace.files.encodings import LINE_CAP, OPENED, SNIFFED, decode_line, sniff
 from haversack.workspace.files.selection import Names
-from haversack.workspace.root import PLAIN, is_work_tree, shown
+from haversack.workspace.root import PLAIN, shown
 from haversack.workspace.search.matches import FileLines, Keep, keeper
 from haversack.workspace.search.patterns import Proof
 from haversack.workspace.search.python_engine import Plan, texts_of
