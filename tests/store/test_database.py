@@ -65,6 +65,7 @@ def test_the_busy_timeout_is_set_before_anything_that_needs_a_lock(path: str, mo
             done.append(statements)
             return super().execute(statements, *rest, **named)  # type: ignore[arg-type]
 
+    database_module.create(path)
     monkeypatch.setattr(apsw, "Connection", Watched)
     database_module.connect(path).close()
     assert done[0] == "timeout 30000"
@@ -206,6 +207,57 @@ def test_a_store_from_a_newer_program_is_refused_and_not_touched(path: str) -> N
     assert hashlib.sha256(Path(path).read_bytes()).hexdigest() == before
 
 
+def test_a_server_of_the_older_version_stops_writing_when_a_newer_program_has_changed_the_store(path: str) -> None:
+    older, newer = Database(path), Database(path)
+    with older.write() as tx:
+        tx.run("INSERT INTO meta VALUES ('mine', 'yes')")
+    with newer.write() as tx:
+        tx.run(f"PRAGMA user_version = {schema.VERSION + 1}")
+    with pytest.raises(StoreTooNew), older.write() as tx:
+        tx.run("INSERT INTO meta VALUES ('late', 'yes')")
+    with older.read() as tx:
+        assert tx.rows("SELECT name FROM meta WHERE name IN ('mine', 'late')") == [("mine",)]
+
+
+def full_store(path: str) -> int:
+    database = Database(path)
+    with database.write() as tx:
+        tx.run("INSERT INTO meta VALUES ('kept', ?)", ("x" * 50_000,))
+    database.close()
+    return os.path.getsize(path)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.00001, 0.001, 0.3, 0.9, 0.999])
+def test_a_truncated_store_is_called_damaged_and_never_replaced(path: str, share: float) -> None:
+    left = int(full_store(path) * share)
+    os.truncate(path, left)
+    for _ in range(2):
+        with pytest.raises(StoreDamaged, match="damaged"), Database(path).write() as tx:
+            tx.run("INSERT INTO meta VALUES ('late', 'yes')")
+        assert os.path.getsize(path) == left
+
+
+def test_a_database_without_a_version_is_called_damaged_and_left_as_it_is(path: str) -> None:
+    os.makedirs(os.path.dirname(path))
+    connection = apsw.Connection(path)
+    connection.execute("CREATE TABLE other_program (x)")
+    connection.close()
+    before = Path(path).read_bytes()
+    with pytest.raises(StoreDamaged, match="no schema version"), Database(path).write():
+        pytest.fail("it was opened")
+    connection = apsw.Connection(path)
+    assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("other_program",)]
+    assert len(Path(path).read_bytes()) == len(before)
+
+
+def test_a_new_store_leaves_no_other_file_behind(path: str) -> None:
+    database = Database(path)
+    with database.read():
+        """The store is made."""
+    database.close()
+    assert os.listdir(os.path.dirname(path)) == ["haversack.db"]
+
+
 def test_a_migration_that_fails_leaves_the_store_as_it_was(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Database(path).close()
     with Database(path).read():
@@ -237,16 +289,24 @@ def test_a_migration_brings_an_older_store_up_to_date_and_keeps_its_rows(
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-def test_a_program_killed_in_the_middle_of_a_migration_leaves_a_store_that_opens(path: str) -> None:
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_program_killed_in_the_middle_of_a_migration_leaves_a_store_that_opens(path: str, is_new: bool) -> None:
+    if not is_new:
+        with Database(path).read():
+            """A store of the present version."""
     killed = textwrap.dedent(
         f"""
         import os, signal
         from haversack.store.sqlite import engine as database, schema
-        connection = database.connect({path!r})
-        connection.create_scalar_function("die", lambda: os.kill(os.getpid(), signal.SIGKILL))
-        schema.MIGRATIONS = (schema.MIGRATIONS[0] + "; SELECT die();",)
-        schema.VERSION = 1
-        schema.migrate(connection)
+        migrate = schema.migrate
+        def die(connection, *, is_new):
+            connection.create_scalar_function("die", lambda: os.kill(os.getpid(), signal.SIGKILL))
+            schema.MIGRATIONS = (*schema.MIGRATIONS, "CREATE TABLE half_done (x); SELECT die();")
+            schema.VERSION += 1
+            migrate(connection, is_new=is_new)
+        schema.migrate = die
+        with database.Database({path!r}).read():
+            pass
         """
     )
     run = subprocess.run([sys.executable, "-c", killed], env=os.environ, check=False)

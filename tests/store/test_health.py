@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from haversack.app import Caller
+from haversack.cli import main
 from haversack.errors import StoreDamaged, StoreError, StoreTooNew
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search.index_words import rebuild_index
@@ -81,3 +82,14 @@ def test_a_store_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -
     with pytest.raises(StoreError):
         health.examine(str(tmp_path / "none.db"))
     assert not (tmp_path / "none.db").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + b"\0" * 5_000])
+def test_the_doctor_names_an_emptied_store(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes) -> None:
+    (tmp_path / "home").mkdir(mode=0o700)
+    store = tmp_path / "home" / "haversack.db"
+    store.write_bytes(content)
+    store.chmod(0o600)
+    assert main(["doctor"]) == 1
+    assert "BAD " in capsys.readouterr().out
+    assert store.read_bytes() == content

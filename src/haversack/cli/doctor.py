@@ -102,6 +102,9 @@ def _store(config: Config, *, mend: bool) -> list[Finding]:
             "the file was not changed"
         )
         return [Finding("integrity", False, error.message, error.hint if error.code == "store_too_new" else remedy)]
+    if not state.version:
+        remedy = "run `haversack restore-backup FILE --force`, or move the file away to begin anew"
+        return [Finding("schema", False, "the file is empty or holds no store: it was damaged or replaced", remedy)]
     seen = state.integrity if state.is_sound else f"{state.integrity}; {state.foreign_keys} broken references"
     remedy = "" if state.is_sound else "export what can be read (`haversack export`), then import it into a new home"
     findings = [

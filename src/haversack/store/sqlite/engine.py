@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from errno import EDQUOT, ENOSPC, EROFS
 from types import SimpleNamespace
 from typing import Any
@@ -117,6 +117,8 @@ class Database:
                 return
             connection.execute("BEGIN IMMEDIATE")
             try:
+                # A newer program may have changed the schema since this connection was opened.
+                schema.refuse_newer(connection.pragma("user_version"))
                 yield Writer(connection)
                 connection.execute("COMMIT")
             except BaseException:
@@ -161,8 +163,10 @@ class Database:
     def _open(self) -> tuple[apsw.Connection, bool]:
         """A connection, and whether it may be kept."""
         try:
+            create(self.path)
+            refuse_empty(self.path)
             connection = connect(self.path)
-            schema.migrate(connection)
+            schema.migrate(connection, is_new=self.path == MEMORY)
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
             # Where nothing can be written, what is there can still be read. The view is opened anew each time,
             # since nothing would tell it of a change.
@@ -173,9 +177,61 @@ class Database:
         return connection, True
 
 
+def create(path: str) -> None:
+    """Make an empty store, readable by its owner alone, unless there is a file.
+
+    It gets its name when it is whole: a file without a schema is therefore always a damaged one.
+    """
+    if path == MEMORY or os.path.exists(path):
+        return
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    unfinished = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
+    try:
+        os.close(os.open(unfinished, os.O_CREAT | os.O_RDWR, 0o600))
+        connection = connect(unfinished)
+        try:
+            schema.migrate(connection, is_new=True)
+        finally:
+            connection.close()
+        # Another process may have made the store meanwhile; then its file stays.
+        with suppress(FileExistsError):
+            _name(unfinished, path)
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            with suppress(FileNotFoundError):
+                os.remove(unfinished + suffix)
+
+
+def _name(unfinished: str, path: str) -> None:
+    try:
+        os.link(unfinished, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Not every file system has links. Windows refuses to rename over a file; elsewhere a copy into a file that
+        # must not exist does the same.
+        if os.name == "nt":
+            os.rename(unfinished, path)
+            return
+        with open(unfinished, "rb") as made:
+            whole = made.read()
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as named:
+            named.write(whole)
+
+
+def refuse_empty(path: str) -> None:
+    """Name a file of no bytes as damaged; to open it would throw away its log, which may be all that is left."""
+    if path != MEMORY and os.path.getsize(path) == 0:
+        raise StoreDamaged(
+            f"the store {path} is damaged (the file is empty)",
+            hint="put a backup back with `haversack restore-backup FILE --force`, or move the file away to begin anew",
+        )
+
+
 def connect(path: str) -> apsw.Connection:
-    """A connection with every setting applied; the file is made, readable by its owner alone, if missing."""
-    _create_private(path)
+    """A connection to a file with every setting applied."""
     connection = apsw.Connection(path)
     # The timeout comes first: the statements below need locks themselves when several processes start at once.
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -205,16 +261,6 @@ def connect_to_read(path: str) -> apsw.Connection:
         connection = apsw.Connection(f"file:{quote(path)}?immutable=1", flags=flags | apsw.SQLITE_OPEN_URI)
     connection.execute("PRAGMA temp_store=MEMORY")
     return connection
-
-
-def _create_private(path: str) -> None:
-    if path == MEMORY:
-        return
-    folder = os.path.dirname(path)
-    if not os.path.isdir(folder):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-    if not os.path.exists(path):
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def _switch_to_wal(connection: apsw.Connection) -> None:
@@ -249,6 +295,10 @@ def translated(path: str) -> Iterator[None]:
     except apsw.FullError:
         raise _full(path) from None
     except apsw.IOError as error:
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ:
+            raise StoreDamaged(
+                f"the store {path} is damaged (the file is cut short)", hint="run `haversack doctor`"
+            ) from None
         if _has_no_room(path):
             raise _full(path) from None
         raise StoreError(f"the store {path} cannot be used ({error})", hint="run `haversack doctor`") from None

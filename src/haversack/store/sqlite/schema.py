@@ -4,7 +4,7 @@ import os
 
 import apsw
 
-from haversack.errors import StoreTooNew
+from haversack.errors import StoreDamaged, StoreTooNew
 
 MIGRATIONS: tuple[str, ...] = (
     """
@@ -245,11 +245,19 @@ VOCABULARY = """
 """
 
 
-def migrate(connection: apsw.Connection) -> None:
-    """Bring the store to this program's version; a store from a newer program is refused, untouched."""
+def migrate(connection: apsw.Connection, *, is_new: bool = False) -> None:
+    """Bring the store to this program's version; a store from a newer program is refused, untouched.
+
+    A file that is not new and has no version is not a store, or no longer one: it is refused as damaged.
+    """
     found: int = connection.pragma("user_version")
     if found == VERSION:
         return
+    if not found and not is_new:
+        raise StoreDamaged(
+            f"the store {connection.filename} is damaged (it has no schema version)",
+            hint="put a backup back with `haversack restore-backup FILE --force`, or move the file away to begin anew",
+        )
     refuse_newer(found)
     connection.execute("BEGIN IMMEDIATE")
     try:
