@@ -4,15 +4,20 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+DAY = "<!-- the table below is written by make docs -->"
 
 
 def main() -> int:
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
     from haversack.tools.reference import reference
+    from tools.budget_day import table
     from tools.sdd_guide import guide
 
     for name, text in {"tool-reference.md": reference(), "sdd-guide.md": guide()}.items():
         (ROOT / "docs" / name).write_text(text, encoding="utf-8", newline="\n")
+    budget = ROOT / "docs" / "budget.md"
+    before, mark, _ = budget.read_text(encoding="utf-8").partition(DAY)
+    budget.write_text(f"{before}{mark}\n\n{table()}\n", encoding="utf-8", newline="\n")
     return 0
 
 

@@ -59,7 +59,7 @@ def test_every_reply_is_debited_and_logged_with_its_own_tools_line(debited: Call
     assert entry.before == reply.tokens + reply.left.price
     assert entry.rest == reply.left.key
     assert line(entry).startswith(
-        f'[{entry.key}] mem_search(query="gateway port", limit=5) {entry.before:,}->{entry.after} tokens: '
+        f'[{entry.key}] mem_search(query="gateway port", limit=5) {entry.sent:,} (~{reply.left.price:,} left out)->{entry.after} tokens: '
         "60 results for 'gateway port'"
     )
     assert held.history == debited.profile.count(line(entry))
@@ -124,10 +124,14 @@ def test_a_call_that_failed_is_debited_and_logged(debited: Caller) -> None:
 
 def test_no_reply_is_over_8000_tokens_unless_asked_for_and_the_ceiling_falls_with_use(debited: Caller) -> None:
     call(debited, "mem_save", {"title": "Long", "content": "A long line of words that goes on.\n" * 5_000})
-    sizes = [call(debited, "mem_get_observation", {"id": 61}).tokens for _ in range(8)]
-    assert all(7_800 <= size <= 8_000 for size in sizes[:4])
-    assert sizes[5] < 2_000
-    assert max(sizes[6:]) <= 500
+    replies = [call(debited, "mem_get_observation", {"id": 61}) for _ in range(16)]
+    sizes = [reply.tokens for reply in replies]
+    assert 7_800 <= sizes[0] <= 8_000
+    assert sizes == sorted(sizes, reverse=True)
+    assert 2_000 < sizes[5] < 5_000
+    assert sizes[-1] <= 500
+    assert "Reply limited" not in replies[0].text
+    assert "[Reply limited to " in replies[5].text
     assert call(debited, "mem_get_observation", {"id": 61, "max_tokens": 20_000}).tokens > 19_000
 
 
@@ -303,7 +307,7 @@ def test_descriptions_tell_what_the_account_allows_only_when_that_is_asked_for(d
     )
     assert described(hinting, search) == f"{search.about} Budget allows ~8,000 tokens."
     debited.ledger.debit(debited.account, 37_000)
-    assert described(hinting, search) == f"{search.about} Budget allows ~3,000 tokens."
+    assert described(hinting, search) == f"{search.about} Budget allows ~750 tokens."
     assert described(hinting, find("mem_save")) == find("mem_save").about
 
 

@@ -34,7 +34,7 @@ def test_the_status_is_a_table_with_a_bar_for_each_tier(agent: Caller) -> None:
         "tool results    [###-------] 11,830 of 40,000 (5,000 leased)",
         "user message    [##########] 12,000 of 10,000",
         "response buffer [##########] 30,000 reserved",
-        "A reply may have 8,000 tokens when max_tokens is not given.",
+        "A reply may have 7,042 tokens when max_tokens is not given.",
     ]
 
 
@@ -155,3 +155,31 @@ def test_evicted_entries_can_be_listed_and_read(agent: Caller) -> None:
     assert everything[-1].id == first.id
     assert call(agent, "work_log", {"evicted": True, "limit": 200}).total == 331
     assert "observations" in call(agent, "more", {"key": first.key}).text
+
+
+def test_what_the_user_said_can_be_declared_as_tokens_or_as_text(agent: Caller) -> None:
+    told = call(agent, "budget_declare", {"tokens": 250}).text
+    assert told.startswith(f"entered 250 tokens in the user tier of {agent.account}: ")
+    call(agent, "budget_declare", {"text": "Please fix the tests", "tier": "system"})
+    tiers = {tier.name: tier.used for tier in agent.ledger.standing(agent.account).tiers}
+    assert (tiers["user"], tiers["system"]) == (250, agent.profile.count("Please fix the tests"))
+    for wrong in ({}, {"tokens": 3, "text": "both"}, {"tokens": -1}):
+        with pytest.raises(InvalidArgument):
+            call(agent, "budget_declare", wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("mem_session_end", {"id": "s-1"}), ("mem_session_summary", {"content": "Done."})]
+)
+def test_the_end_of_a_session_says_how_the_account_stands(
+    agent: Caller, name: str, arguments: dict[str, object]
+) -> None:
+    call(agent, "mem_session_start", {"id": "s-1", "project": "p"})
+    assert f"\nBudget {agent.account}: " in call(agent, name, arguments).text
+    assert agent.account in json.loads(call(agent, name, arguments | {"format": "json"}).text)["budget"]
+
+
+def test_a_reset_states_one_standing(agent: Caller) -> None:
+    agent.ledger.debit(agent.account, 65_000)
+    text = call(agent, "budget_reset", {}).text
+    assert "remaining" in text and "Budget Alert" not in text and "Budget Critical" not in text

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from haversack.config import BudgetSettings
 from haversack.errors import Conflict, InvalidArgument, NotFound
@@ -77,31 +78,39 @@ def test_a_reset_empties_the_tool_results_and_ends_the_warning(ledger: Ledger) -
     assert standing.alert == ""
 
 
-def test_the_allocation_falls_with_use_and_stops_at_the_minimum(ledger: Ledger) -> None:
+def test_the_allocation_falls_gradually_with_use_and_stops_at_the_minimum(ledger: Ledger) -> None:
     handle = ledger.open().handle
     allocations = []
-    for _ in range(9):
+    for _ in range(10):
         standing = ledger.standing(handle)
-        allocations.append(ledger.allocation(standing, "mem_search"))
+        allocations.append(ledger.allocation(standing, "mem_search").tokens)
         ledger.debit(handle, 4_500)
-    assert allocations == [8_000] * 8 + [4_000]
-    assert ledger.allocation(ledger.standing(handle), "mem_search") == 500
+    assert allocations == [8_000, 8_000, 7_750, 6_625, 5_500, 4_375, 3_250, 2_125, 1_000, 500]
+
+
+def test_an_allocation_below_the_usual_says_why(ledger: Ledger) -> None:
+    handle = ledger.open().handle
+    assert ledger.allocation(ledger.standing(handle), "mem_search").reason == ""
+    ledger.debit(handle, 24_000)
+    assert ledger.allocation(ledger.standing(handle), "mem_search").reason == snapshot(
+        "[Reply limited to 4,000 of 8,000 tokens: 16,000 left for tool results. max_tokens asks for more.]"
+    )
 
 
 def test_the_allocation_heeds_what_remains_when_that_is_less_than_the_tier(ledger: Ledger) -> None:
     handle = ledger.open().handle
-    ledger.declare_user(handle, 69_000)
-    assert ledger.allocation(ledger.standing(handle), "mem_search") == 1_000
+    ledger.declare_user(handle, 62_000)
+    assert ledger.allocation(ledger.standing(handle), "mem_search").tokens == 2_000
 
 
 def test_a_setting_for_a_tool_comes_before_its_usual_size_and_that_before_the_general_one() -> None:
     ledger = open_log(settings=BudgetSettings(overrides={"read_file": 20_000, "small": 300})).ledger
     standing = ledger.open()
-    assert ledger.allocation(standing, "read_file", usual=2_000) == 20_000
-    assert ledger.allocation(standing, "context_pack", usual=2_000) == 2_000
-    assert ledger.allocation(standing, "mem_search") == 8_000
-    assert ledger.allocation(standing, "small") == 300
-    assert ledger.allocation(None, "mem_search") == 8_000
+    assert ledger.allocation(standing, "read_file", usual=2_000).tokens == 20_000
+    assert ledger.allocation(standing, "context_pack", usual=2_000).tokens == 2_000
+    assert ledger.allocation(standing, "mem_search").tokens == 8_000
+    assert ledger.allocation(standing, "small").tokens == 300
+    assert ledger.allocation(None, "mem_search").tokens == 8_000
 
 
 def test_a_smaller_account_has_its_tiers_and_warnings_in_proportion(ledger: Ledger) -> None:
@@ -115,13 +124,18 @@ def test_a_smaller_account_has_its_tiers_and_warnings_in_proportion(ledger: Ledg
 def test_what_a_larger_account_has_more_is_for_tool_results(ledger: Ledger) -> None:
     standing = ledger.open(250_000)
     assert [tier.limit for tier in standing.tiers] == [8_000, 12_000, 190_000, 10_000, 30_000]
-    assert standing.account.warning == 20_000
+    assert standing.account.warning == 50_000
 
 
 def test_a_configured_total_below_the_sum_of_the_tiers_shrinks_them() -> None:
     standing = open_log(settings=BudgetSettings(total=50_000)).ledger.open()
     assert standing.remaining == 35_000
-    assert standing.account.warning == 20_000
+    assert (standing.account.warning, standing.account.critical) == (10_000, 5_000)
+
+
+def test_a_threshold_that_was_set_is_taken_as_it_is() -> None:
+    standing = open_log(settings=BudgetSettings(total=50_000, warning=7_000)).ledger.open()
+    assert (standing.account.warning, standing.account.critical) == (7_000, 5_000)
 
 
 def test_a_lease_is_held_by_its_parent_and_closing_returns_the_unused_part(ledger: Ledger) -> None:

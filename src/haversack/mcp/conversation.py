@@ -241,6 +241,9 @@ class Conversation:
     def _work(self, request: Request) -> None:
         if self._in_flight.get(request.key) is not request or self._output.closed:
             return
+        if request.method == "tools/call":
+            # Before the call, so that the first `budget_status` already knows what the tool list costs.
+            self._offer.measure()
         name = request.params.get("name")
         what = name if isinstance(name, str) else request.method
         cancellation = self._cancellations[request.key] = Cancellation()
@@ -253,10 +256,8 @@ class Conversation:
         # A cancelled request is no longer in flight, and is not answered.
         if self._in_flight.pop(request.key, None) is request:
             request.respond(line)
-        if request.method == "tools/call":
-            self._offer.measure()
-            if self._offer.has_changed():
-                self._tools_changed()
+        if request.method == "tools/call" and self._offer.has_changed():
+            self._tools_changed()
 
     def _answer(self, request: Request) -> str:
         began = time.perf_counter()

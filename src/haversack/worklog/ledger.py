@@ -18,9 +18,13 @@ from haversack.values import record
 
 LEAST_TOTAL = 1_000
 """The smallest account: below it the tiers would be too small for a single reply."""
+DEFAULTS = BudgetSettings()
 _DAY = 86_400_000_000
 _FORGOTTEN_AT_ONCE = 50
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+
+FULL_ABOVE = 0.8
+"""The share of the tool results' tier that must be left for replies of the usual size; below it they shrink with it."""
 
 TierName = Literal["system", "history", "tool_results", "user", "reserve"]
 
@@ -102,6 +106,25 @@ class Standing:
         if self.balance < self.account.critical:
             return f"[Budget Critical: ~{left} tokens remaining. Complete or hand over now.]"
         return f"[Budget Alert: ~{left} tokens remaining. Consider summarizing or completing soon.]"
+
+
+@record
+class Allocation:
+    """The tokens a reply may have when its caller names no number, beside what its tool usually gets."""
+
+    tokens: int
+    usual: int
+    spendable: int = 0
+
+    @property
+    def reason(self) -> str:
+        """Why the reply gets less than usual; empty when it does not."""
+        if self.tokens >= self.usual:
+            return ""
+        return (
+            f"[Reply limited to {self.tokens:,} of {self.usual:,} tokens: {self.spendable:,} left for tool results. "
+            "max_tokens asks for more.]"
+        )
 
 
 @record
@@ -191,16 +214,23 @@ class Ledger:
         with self.database.read() as tx:
             return [Standing(account) for account in accounts.recent(tx, limit)], accounts.count_open(tx)
 
-    def allocation(self, standing: Standing | None, tool: str, usual: int = 0) -> int:
+    def allocation(self, standing: Standing | None, tool: str, usual: int = 0) -> Allocation:
         """The tokens a reply of `tool` may have when its caller names no number.
 
         `usual` is what the tool has by default; a setting for the tool comes before it. As the account is used
-        the allocation falls, though never below the least that is of use.
+        the allocation falls with what is left for tool results, though never below the least that is of use.
         """
-        most = max(FLOOR, self.settings.overrides.get(tool) or usual or self.settings.per_tool)
+        usual = usual or self.settings.per_tool
         if standing is None:
-            return most
-        return max(min(most, standing.spendable), min(most, max(FLOOR, self.settings.minimum)))
+            most = max(FLOOR, self.settings.overrides.get(tool) or usual)
+            return Allocation(most, most)
+        least = max(FLOOR, self.settings.minimum)
+        # In a small account a reply of the usual size would be most of it; a number set for the tool stands.
+        fitting = max(least, usual * min(standing.total, DEFAULTS.total) // DEFAULTS.total)
+        most = max(FLOOR, self.settings.overrides.get(tool) or min(usual, fitting))
+        full = FULL_ABOVE * standing.account.tool_results_limit
+        share = int(most * min(1.0, standing.spendable / full)) if full else 0
+        return Allocation(max(min(share, standing.spendable), min(most, least)), most, standing.spendable)
 
     def _change(self, handle: str, tokens: int, change: Callable[[Writer, str, int], None]) -> Standing:
         if tokens < 0:
@@ -253,8 +283,8 @@ class Ledger:
             tool_results_limit=scaled(usual.tool_results, tiers) + max(0, total - tiers),
             user_limit=scaled(usual.user, tiers),
             reserve=scaled(usual.reserve, tiers),
-            warning=scaled(usual.warning, usual.total),
-            critical=scaled(usual.critical, usual.total),
+            warning=_threshold(usual.warning, DEFAULTS.warning, total),
+            critical=_threshold(usual.critical, DEFAULTS.critical, total),
             server=0, system=0, history=0, tool_results=0, user=0, leased=0, entries=0, evicted=0, uses=0,
             opened_at=self._now(),
             closed_at=None,
@@ -264,6 +294,13 @@ class Ledger:
 def clean(handle: str) -> str:
     """A handle as callers copy it, without quotes and white space."""
     return handle.strip().strip("\"'").lower()
+
+
+def _threshold(setting: int, default: int, total: int) -> int:
+    """Remaining tokens at which an account warns: in proportion to its total, unless a number was set."""
+    if setting != default:
+        return min(setting, total)
+    return default * total // DEFAULTS.total
 
 
 def _check_total(total: int) -> None:

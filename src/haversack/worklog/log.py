@@ -163,7 +163,10 @@ class WorkLog:
             created_at=self.stash.now(), used=0, evicted=0,
         )  # fmt: skip
         brief = _storable(shortest(call.brief, call.reply, LINE - len(line(entry))))
-        entry = replace(entry, brief=brief, after=min(before, self.profile.count(brief)))
+        entry = replace(entry, brief=brief)
+        # The line states its own cost: a figure of another length may change it, so it is counted until it is true.
+        for _ in range(5):
+            entry = replace(entry, after=self.profile.count(line(entry)))
         return replace(entry, cost=self.profile.count(line(entry)))
 
     def _nearest_open(self, tx: Writer, handle: str) -> Account | None:
@@ -173,7 +176,11 @@ class WorkLog:
         return account
 
     def _evict(self, tx: Writer, handle: str) -> None:
-        while (account := accounts.get(tx, handle)) and account.history > account.history_limit:
+        """Take entries out of the history while it is over its tier, or while the whole account is overdrawn."""
+        while (account := accounts.get(tx, handle)) and account.entries:
+            overdrawn = Standing(account).over > 0 and account.entries > 1
+            if account.history <= account.history_limit and not overdrawn:
+                return
             oldest = entries.least_recently_used(tx, handle)
             if oldest is None:
                 return
@@ -196,9 +203,10 @@ def open_log(
 
 
 def line(entry: Entry) -> str:
-    """An entry as it stands in the log."""
+    """An entry as it stands in the log: the tokens sent, those left out, and what the line costs instead."""
+    left = f" (~{entry.before - entry.sent:,} left out)" if entry.before > entry.sent else ""
     call = f"{entry.tool}({entry.arguments})"
-    return f"[{entry.key}] {call} {entry.before:,}->{entry.after:,} tokens: {entry.brief}"
+    return f"[{entry.key}] {call} {entry.sent:,}{left}->{entry.after:,} tokens: {entry.brief}"
 
 
 def _as_json(value: object) -> str:

@@ -35,7 +35,7 @@ def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
     lines = [
         f"Budget {standing.handle}: {_left(standing)}",
         *(_row(tier, standing) for tier in standing.tiers),
-        f"A reply may have {allocation:,} tokens when max_tokens is not given.",
+        f"A reply may have {allocation.tokens:,} tokens when max_tokens is not given.",
     ]
     if standing.account.closed_at is not None:
         lines[0] += " (closed)"
@@ -44,7 +44,7 @@ def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
     return Document(
         "\n".join(lines),
         name=standing.handle,
-        facts={"account": _facts(standing) | {"allocation": allocation}},
+        facts={"account": _facts(standing) | {"allocation": allocation.tokens}},
         brief=f"budget {standing.handle}: {_left(standing)}",
     )
 
@@ -69,6 +69,30 @@ def budget_open(
     )
     brief = f"opened account {standing.handle}: {standing.total:,} tokens{lender}"
     return Done(message, {"account": _facts(standing)}, brief=brief)
+
+
+@tool(
+    Command("budget declare", examples=("haversack budget declare --tokens 1200 --account b7k2m",)),
+    group="budget",
+    writes=True,
+)
+def budget_declare(
+    caller: Caller,
+    *,
+    tier: Annotated[str, ("user", "system")] = "user",
+    tokens: Annotated[int | None, "Tokens of the message", Range(0, 10**9)] = None,
+    text: Annotated[str, "The message itself, to be counted"] = "",
+    account: Account = "",
+) -> Outcome:
+    """Enter what the account cannot see: a message of the user, or more of the system prompt."""
+    if (tokens is None) == (not text):
+        raise InvalidArgument("give either tokens or text", hint="tokens=250, or the text to be counted")
+    handle = _named(caller, account)
+    entered = caller.profile.count(text) if tokens is None else tokens
+    declare = caller.ledger.declare_user if tier == "user" else caller.ledger.declare_system
+    standing = declare(handle, entered)
+    message = f"entered {entered:,} tokens in the {tier} tier of {standing.handle}: {_left(standing)}"
+    return Done(message, {"account": _facts(standing), "tokens": entered}, brief=message)
 
 
 @tool(
@@ -149,7 +173,7 @@ def described(caller: Caller, declared: Tool) -> str:
     if not caller.config.server.dynamic_hints or not caller.account or not declared.budgeted:
         return declared.about
     standing = caller.ledger.standing(caller.account)
-    allocation = caller.ledger.allocation(standing, declared.name, declared.default_tokens)
+    allocation = caller.ledger.allocation(standing, declared.name, declared.default_tokens).tokens
     return f"{declared.about} Budget allows ~{allocation:,} tokens."
 
 
@@ -159,6 +183,14 @@ def _named(caller: Caller, account: str) -> str:
     raise InvalidArgument(
         "no budget account is in force", hint="give account, or set HAVERSACK_BUDGET; budget_status lists accounts"
     )
+
+
+def standing_line(caller: Caller) -> str:
+    """How the account in force stands, for replies that end a session; empty where there is none."""
+    if not caller.account:
+        return ""
+    standing = caller.ledger.standing(caller.account)
+    return f"Budget {standing.handle}: {_left(standing)}"
 
 
 def _open_accounts(caller: Caller) -> Outcome:

@@ -7,11 +7,13 @@ from haversack.memory import capture, progress, sessions
 from haversack.memory.save.pipeline import Draft, save
 from haversack.text.redaction import describe
 from haversack.text.times import minute
+from haversack.tools.budget.account import standing_line
 from haversack.tools.declaration import Command, tool
 from haversack.tools.memory.observation_views import one_line
 from haversack.tools.memory.observations import saved_reply
 from haversack.tools.road.outcomes import Document, Done, Outcome
 from haversack.tools.shared_parameters import Namespace, Project
+from haversack.values import replace
 
 
 @tool(
@@ -61,7 +63,8 @@ def mem_session_end(caller: Caller, *, id: str, summary: str = "") -> Outcome:
     message = f"ended session {session.id}"
     if redactions:
         message += f"; {describe(redactions)}"
-    return Done(message, {"id": session.id, "redacted": list(redactions)}, brief=message)
+    facts = {"id": session.id, "redacted": list(redactions)}
+    return _with_standing(caller, Done(message, facts, brief=message))
 
 
 @tool(
@@ -88,7 +91,15 @@ def mem_session_summary(
     )
     saved = save(caller.memory, draft)
     sessions.summarise(caller.memory, saved.session_id, saved.id)
-    return saved_reply(saved, draft.title)
+    return _with_standing(caller, saved_reply(saved, draft.title))
+
+
+def _with_standing(caller: Caller, done: Done) -> Done:
+    """The confirmation with how the budget account stands: what ends a session says what it leaves."""
+    line = standing_line(caller)
+    if not line:
+        return done
+    return replace(done, message=f"{done.message}\n{line}", facts={**done.facts, "budget": line})
 
 
 @tool(Command("capture", examples=("haversack capture --content - < reply.md",)), group="memory", writes=True)

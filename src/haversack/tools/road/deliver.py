@@ -58,9 +58,9 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
     account, if there is one, in the same transaction.
     """
     standing = _standing(caller)
-    tokens = asked.max_tokens or caller.ledger.allocation(standing, origin.tool, origin.default_tokens)
-    budget = Budget(tokens, caller.profile)
-    notes = _notes(standing, asked.max_tokens)
+    allocation = caller.ledger.allocation(standing, origin.tool, origin.default_tokens)
+    budget = Budget(asked.max_tokens or allocation.tokens, caller.profile)
+    notes = _notes(standing, asked.max_tokens, allocation.reason)
     as_json = asked.format == "json"
     layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=asked.footer, notes=notes)
     while True:
@@ -95,11 +95,13 @@ def _standing(caller: Caller) -> "Standing | None":
         return None
 
 
-def _notes(standing: "Standing | None", max_tokens: int | None) -> Notes:
+def _notes(standing: "Standing | None", max_tokens: int | None, reason: str) -> Notes:
     if standing is None:
         return NO_NOTES
     # A caller that names a budget gets the same bytes for the same question, however the account stands.
-    return Notes(standing.alert, standing.spendable if max_tokens is None else None)
+    if max_tokens is not None:
+        return Notes(standing.alert)
+    return Notes(standing.alert, standing.spendable, reason)
 
 
 def _unkept(outcome: Outcome, remainder: Remainder, level: str) -> str:

@@ -131,7 +131,7 @@ class _Fitting:
         The frame grows in steps (another digit, a warning). Without the second condition a slightly larger budget
         could show less.
         """
-        steps = (*_STEPS, SHORT_FORM_BELOW) if self.layout.notes.alert else _STEPS
+        steps = (*_STEPS, SHORT_FORM_BELOW) if self.layout.notes.alert or self.layout.notes.reason else _STEPS
         near = [step for step in steps if self.budget.tokens < step < self.budget.tokens + 96]
         return min(self._room_at(tokens) for tokens in (self.budget.tokens, *near))
 

@@ -21,11 +21,13 @@ class Piece:
 class Notes:
     """What the account in force adds to a reply: a warning, and how many more items it would pay for.
 
-    `spendable` is what replies may still use of the account; None leaves the number of items out.
+    `spendable` is what replies may still use of the account; None leaves the number of items out. `reason` says why
+    a reply that was cut has a smaller budget than usual.
     """
 
     alert: str = ""
     spendable: int | None = None
+    reason: str = ""
 
     def allows(self, items: int, tokens: int) -> int | None:
         """How many items more the account would pay for after these, at their mean price, in two digits."""
@@ -185,8 +187,10 @@ def _allowance(frame: Frame) -> str:
 
 
 def _alert(notes: Notes, frame: Frame) -> str:
-    """The warning, in replies that have room for it."""
-    return notes.alert if frame.budget >= SHORT_FORM_BELOW else ""
+    """The warning, or why a cut reply is smaller than usual, in replies that have room for it."""
+    if frame.budget < SHORT_FORM_BELOW:
+        return ""
+    return notes.alert or (notes.reason if frame.cut_by_budget else "")
 
 
 def _in_order(pieces: Sequence[Piece]) -> list[Piece]:
