@@ -17,6 +17,15 @@ class HaversackError(Exception):
     def __str__(self) -> str:
         return f"{self.message}. {self.hint}" if self.hint else self.message
 
+    def written(self, *, as_json: bool = False) -> str:
+        """The error as it is sent to a model: its code, what is wrong, and what to do."""
+        if not as_json:
+            return f"{self.code}: {self}"
+        from json import dumps
+
+        body = {"code": self.code, "message": self.message} | ({"hint": self.hint} if self.hint else {})
+        return dumps({"error": body}, ensure_ascii=False)
+
 
 def _printable(text: str) -> str:
     """The text in a length that can be read, without halves of surrogate pairs, which cannot be sent."""

@@ -1,4 +1,4 @@
-"""Random arguments for every reading tool: from its parameters, or from an entry here that knows it better."""
+"""Random arguments for every tool, made from what it declares; for some tools refined to what finds something."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,6 +6,7 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from haversack.sdd.flows.clarity import NAMES
 from haversack.sdd.flows.pipeline import STAGES
 from haversack.tools.declaration import Parameter, Tool
 from haversack.tools.registry import tools
@@ -138,16 +139,24 @@ ARGUMENTS: dict[str, Maker] = {
 
 
 def arguments_for(tool: Tool, held: World) -> SearchStrategy[Arguments]:
-    """Arguments for a tool, from its entry above or else from what its parameters allow."""
-    if tool.name in ARGUMENTS:
-        return ARGUMENTS[tool.name](held)
-    own = [each for each in tool.parameters if each.name not in ("max_tokens", "detail_level", "format")]
-    values = {each.name: _values(each, held) for each in own}
-    needed = {each.name for each in own if each.required}
-    return some(
-        {name: made for name, made in values.items() if name in needed},
-        {name: made for name, made in values.items() if name not in needed},
-    )
+    """Arguments with which a tool finds something, where a strategy for that is written; else what it declares."""
+    return ARGUMENTS[tool.name](held) if tool.name in ARGUMENTS else declared_arguments(tool, held)
+
+
+TEXTS = st.one_of(
+    st.sampled_from(
+        [*SENTENCES, *WORDS, "", " ", "x" * 5_000, "\n\n", "(", "[" * 300, "\u2028# heading", "-", "../.."]
+    ),
+    st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=40).map("\n- ".join),
+    st.text(max_size=80),
+)
+
+
+def declared_arguments(tool: Tool, held: World) -> SearchStrategy[Arguments]:
+    """Arguments of the kinds a tool declares: enough to try the contract on a tool nobody wrote a strategy for."""
+    own = [each for each in tool.parameters if each.name not in ("max_tokens", "format", "detail_level")]
+    required = {each.name: _values(each, held) for each in own if each.required}
+    return some(required, {each.name: _values(each, held) for each in own if not each.required})
 
 
 def _values(parameter: Parameter, held: World) -> SearchStrategy[object]:
@@ -156,22 +165,27 @@ def _values(parameter: Parameter, held: World) -> SearchStrategy[object]:
         return known[parameter.name]
     if parameter.choices:
         return st.sampled_from(parameter.choices)
-    if parameter.kind in ("integer", "integers"):
-        least, most = (parameter.range.least, parameter.range.most) if parameter.range else (0, 100)
-        number = st.integers(int(least), int(min(most, least + 1_000)))
-        is_id = parameter.name == "id" or parameter.name.endswith("_id")
-        one = one_of_its_ids(held) if is_id else number
-        return one if parameter.kind == "integer" else st.lists(one, max_size=3)
-    if parameter.kind == "number":
-        return st.floats(0, 1)
-    if parameter.kind == "boolean":
-        return st.booleans()
-    if parameter.kind == "object":
-        return st.just({})
-    words = st.one_of(st.sampled_from(WORDS), st.sampled_from(SENTENCES))
-    return words if parameter.kind == "string" else st.lists(words, max_size=3)
+    ids = st.sampled_from((*held.ids[:40], 10**6))
+    numbers = st.integers(0, 200)
+    if parameter.range:
+        numbers = st.integers(int(parameter.range.least), int(min(parameter.range.most, 10_000)))
+    kinds: dict[str, SearchStrategy[object]] = {
+        "string": st.sampled_from(held.session_ids or ("s",)) if "session" in parameter.name else TEXTS,
+        "integer": ids if parameter.name.removesuffix("_id") in ("id", "observation", "from", "to") else numbers,
+        "number": st.floats(0, 1) if parameter.range else st.floats(0, 100),
+        "boolean": st.booleans(),
+        "strings": st.lists(TEXTS, max_size=8),
+        "integers": st.lists(ids, max_size=60),
+        "object": st.dictionaries(st.sampled_from([*NAMES, "nonsense"]), st.floats(0, 100), max_size=8),
+    }
+    return kinds[parameter.kind]
+
+
+def every_tool() -> list[Tool]:
+    """Every tool of the program; those other tests declare are not the program's."""
+    return [each for each in tools().values() if each.function.__module__.startswith("haversack.")]
 
 
 def reading_tools() -> list[Tool]:
-    """Every tool of the program whose replies have a budget; those other tests declare are not the program's."""
-    return [each for each in tools().values() if each.budgeted and each.function.__module__.startswith("haversack.")]
+    """The tools that can be asked twice, so that two replies can be compared."""
+    return [each for each in every_tool() if each.name in ARGUMENTS or not each.writes]

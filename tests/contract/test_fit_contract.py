@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from haversack.errors import InvalidArgument, NotFound, WrongStage
+from haversack.errors import HaversackError, InvalidArgument, NotFound, WrongStage
 from haversack.store import observations
 from haversack.tokens import PROFILES, count_tokens
 from haversack.tools.declaration import Tool, declared
@@ -17,9 +17,9 @@ from haversack.tools.road.call import call
 from haversack.tools.road.fit import WORTH, Reply
 from haversack.tools.road.outcomes import LEVELS, Document, Done, Result
 from tests.conftest import examples
-from tests.contract.arguments import arguments_for, reading_tools
+from tests.contract.arguments import arguments_for, declared_arguments, every_tool, reading_tools
 from tests.contract.replies import FLOOR, Asked, as_rendered, count, price_of_rest, shown_blocks, stated
-from tests.contract.worlds import BUILDERS, KINDS, PROJECTS, TAGS, World, world
+from tests.contract.worlds import BUILDERS, KINDS, PROJECTS, TAGS, World, copied, world
 
 EVERY_TOOL = pytest.mark.parametrize("tool", reading_tools(), ids=lambda tool: str(tool.name))
 BUDGETS = st.one_of(
@@ -30,6 +30,12 @@ BUDGETS = st.one_of(
 # An entry of the log that is shown counts as used, and keeping a remainder makes the store's file larger, which
 # the statistics say: asked again, these have something else to tell.
 CHANGED_BY_ASKING = {"work_log", "mem_stats"}
+
+
+@pytest.fixture(scope="module")
+def scratch() -> World:
+    """A store and a folder that tools may write to."""
+    return copied("mixed")
 
 
 @st.composite
@@ -59,8 +65,35 @@ def test_every_declared_tool_is_in_the_registry() -> None:
     assert ours == set(known)
 
 
-def test_a_tool_without_a_budget_only_confirms_a_write() -> None:
-    assert [tool.name for tool in tools().values() if not tool.budgeted and not tool.writes] == []
+def test_every_tool_takes_a_budget() -> None:
+    assert all("max_tokens" in {each.name for each in tool.parameters} for tool in tools().values())
+
+
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: str(tool.name))
+@examples(12)
+@given(data=st.data())
+def test_whatever_is_sent_the_reply_or_the_error_is_within_the_budget(
+    tool: Tool, data: st.DataObject, scratch: World
+) -> None:
+    caller = scratch.apps[data.draw(st.sampled_from(sorted(PROFILES)))]
+    form = data.draw(st.sampled_from(["text", "json"]))
+    sent = data.draw(declared_arguments(tool, scratch)) | {"max_tokens": data.draw(BUDGETS), "format": form}
+    if tool.level:
+        sent["detail_level"] = data.draw(st.sampled_from(["summary", "standard", "full", "auto"]))
+    note(f"{caller.profile.name}: {tool.name}({sent})")
+    try:
+        text = (reply := call(caller, tool.name, sent)).text
+        assert reply.tokens == count_tokens(text, caller.profile.name)
+        followed = (
+            call(caller, "more", {"key": reply.left.key, "max_tokens": sent["max_tokens"]}) if reply.left else None
+        )
+    except HaversackError as error:
+        text, followed = error.written(as_json=form == "json"), None
+    for each in (text, followed.text if followed else ""):
+        each.encode()
+        assert count_tokens(each, caller.profile.name) <= int(str(sent["max_tokens"]))
+    if form == "json":
+        json.loads(text)
 
 
 @EVERY_TOOL

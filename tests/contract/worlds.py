@@ -1,6 +1,8 @@
 """Stores of every sort for the contract to be tried on, each built once, always the same."""
 
+import dataclasses
 import os
+import shutil
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -96,6 +98,21 @@ def world(name: str) -> World:
         for profile in sorted(PROFILES)
     }
     return World(name, home, desk, apps, ids, session_ids, packs, accounts)
+
+
+def copied(name: str) -> World:
+    """A copy of a store and its folder, for tests that write."""
+    held = world(name)
+    top = mkdtemp(prefix="haversack-scratch-")
+    home, desk = os.path.join(top, "home"), os.path.join(top, "desk")
+    shutil.copytree(held.home, home)
+    shutil.copytree(held.desk, desk, symlinks=True)
+    now = held.caller.now()
+    apps = {
+        profile: open_caller(Config(home=home, tokens=TokenSettings(profile=profile)), directory=desk, now=lambda: now)
+        for profile in held.apps
+    }
+    return dataclasses.replace(held, home=home, desk=desk, apps=apps)
 
 
 def _work(repository: GitRepository, random: Random) -> None:

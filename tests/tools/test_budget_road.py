@@ -113,7 +113,7 @@ def test_a_call_that_failed_is_debited_and_logged(debited: Caller) -> None:
         call(debited, "mem_get_observation", {"id": 999})
     entry = newest(debited)
     assert entry.brief == "failed: no observation #999"
-    assert entry.sent == debited.profile.count(str(caught.value))
+    assert entry.sent == debited.profile.count(caught.value.written())
     with pytest.raises(InvalidArgument):
         call(debited, "mem_search", {"query": "x", "max_tokens": 3})
     assert newest(debited).brief.startswith("failed: max_tokens is 3")

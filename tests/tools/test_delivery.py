@@ -1,5 +1,6 @@
 """Delivering what no tool of ours made, and serving several callers at once."""
 
+import json
 import threading
 from pathlib import Path
 
@@ -7,10 +8,11 @@ import pytest
 
 from haversack.app import App, Caller, open_caller
 from haversack.config import Config
-from haversack.errors import Conflict
-from haversack.tokens import count_tokens
+from haversack.errors import Conflict, InvalidArgument
+from haversack.tokens import Budget, count_tokens, profile_named
 from haversack.tools.road.call import call
 from haversack.tools.road.deliver import Asked, Origin, Reply, admit, deliver
+from haversack.tools.road.failures import shorten
 from haversack.tools.road.outcomes import Block, Document, Result
 from tests.conftest import Clock
 
@@ -118,3 +120,38 @@ def test_callers_of_one_store_keep_their_accounts_roots_and_profiles_apart(tmp_p
     assert callers[0].account != callers[1].account
     assert any(count_tokens(reply.text) != reply.tokens for reply in replies["two"])
     app.close()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_confirmation_over_its_budget_is_shown_in_pages(caller: Caller, clock: Clock, form: str) -> None:
+    for number in range(40):
+        call(caller, "mem_save", {"title": f"Note {number}", "content": f"content {number}", "project": "p"})
+    ids = list(range(1, 41)) + list(range(1_000, 1_060))
+    clock.advance(days=9)
+    arguments = {"older_than_days": 1, "ids": ids, "max_tokens": 64, "format": form}
+    reply = call(caller, "mem_compact", arguments)
+    assert count_tokens(reply.text) == reply.tokens <= 64
+    assert "compacted 40 observations" in reply.text
+    pages = followed(caller, reply, max_tokens=64, format=form)
+    whole = "".join(json.loads(page.text)["text"] for page in pages) if form == "json" else pages[-1].text
+    assert ("1059" if form == "json" else "and 40 more") in whole
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_error_says_what_is_wrong_within_the_budget(caller: Caller, form: str) -> None:
+    pattern = "(" * 50 + "token " * 600
+    with pytest.raises(InvalidArgument) as caught:
+        call(caller, "search_content", {"pattern": pattern, "is_regex": True, "max_tokens": 64, "format": form})
+    sent = caught.value.written(as_json=form == "json")
+    assert count_tokens(sent) <= 64
+    assert "…" in sent
+    if form == "json":
+        assert json.loads(sent)["error"]["code"] == "invalid_argument"
+
+
+def test_an_error_keeps_its_message_before_its_hint() -> None:
+    error = InvalidArgument("the message " * 5, hint="the hint " * 40)
+    shorten(error, Budget(64, profile_named("o200k")))
+    assert error.message == "the message " * 5
+    assert error.hint.endswith("…")
+    assert count_tokens(error.written()) in range(55, 65)

@@ -54,7 +54,7 @@ def test_an_unknown_address_is_an_error_that_lists_the_known_ones(some: Caller, 
 def test_every_resource_belongs_to_a_reading_tool_and_its_variable_to_a_parameter() -> None:
     for resource in resources.resources():
         tool = find(resource.tool)
-        assert tool.budgeted
+        assert not tool.writes
         assert not resource.variable or resource.variable in {parameter.name for parameter in tool.parameters}
 
 

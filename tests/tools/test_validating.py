@@ -42,7 +42,7 @@ SAMPLE = Tool(
     destructive=False,
     idempotent=False,
     level="",
-    budgeted=True,
+    confirms=True,
     default_tokens=0,
     title="Sample",
 )

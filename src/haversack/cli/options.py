@@ -27,9 +27,8 @@ def parser_for(command: Command, tool: Tool) -> Parser:
         else:
             _add_option(parser, parameter)
     parser.add_argument("--json", action="store_true", help="reply as JSON, within the same budget")
-    if tool.budgeted:
-        parser.add_argument("-o", "--output", metavar="FILE", help="write the reply to a file")
-        parser.add_argument("--profile", help="how tokens are counted: o200k, bytes4, claude, ...")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the reply to a file")
+    parser.add_argument("--profile", help="how tokens are counted: o200k, bytes4, claude, ...")
     if command.watch:
         parser.add_argument("--watch", action="store_true", help="show it again every two seconds, until Ctrl-C")
     return parser

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 SERVER = {"name": "haversack", "title": "Haversack", "version": __version__}
 FIT_KEY = "haversack/fit"
 ERROR_KEY = "haversack/error"
-LONGEST_ERROR = 2_000
 
 
 class Offer:
@@ -198,16 +197,8 @@ class Offer:
 
 def failed(error: HaversackError, *, as_json: bool = False) -> Json:
     """An error as a tool's result: the code, what is wrong, what to do."""
-    text = f"{error.code}: {error}"
-    if as_json:
-        import json
-
-        body = {"code": error.code, "message": error.message, "hint": error.hint}
-        text = json.dumps({"error": body}, ensure_ascii=False)
-    elif len(text) > LONGEST_ERROR:
-        text = text[: LONGEST_ERROR - 3] + "..."
     return {
-        "content": [{"type": "text", "text": text}],
+        "content": [{"type": "text", "text": error.written(as_json=as_json)}],
         "isError": True,
         "_meta": {ERROR_KEY: {"code": error.code, "hint": error.hint}},
     }

@@ -96,7 +96,7 @@ class Tool:
         destructive: bool,
         idempotent: bool,
         level: str,
-        budgeted: bool,
+        confirms: bool,
         default_tokens: int,
         title: str,
         commands: tuple[Command, ...] = (),
@@ -108,7 +108,7 @@ class Tool:
         self.destructive = destructive
         self.idempotent = idempotent
         self.level = level
-        self.budgeted = budgeted
+        self.confirms = confirms
         self.default_tokens = default_tokens
         self.title = title
         self._commands = commands
@@ -126,7 +126,7 @@ class Tool:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The function's keyword parameters, then those every reading tool has."""
+        """The function's keyword parameters, then those every tool has."""
         names = self.function.__code__.co_varnames
         first = self.function.__code__.co_argcount
         wanted = names[first : first + self.function.__code__.co_kwonlyargcount]
@@ -135,10 +135,7 @@ class Tool:
             about = "summary, standard, full, or auto: the best mixture that fits"
             levels = ("summary", "standard", "full", "auto")
             declared.append(Parameter("detail_level", "string", about, False, self.level, choices=levels))
-        if self.budgeted:
-            declared.append(MAX_TOKENS)
-        declared.append(FORMAT)
-        return tuple(declared)
+        return (*declared, MAX_TOKENS, FORMAT)
 
     @property
     def commands(self) -> tuple[Command, ...]:
@@ -197,7 +194,7 @@ def tool(
     destructive: bool = False,
     idempotent: bool = False,
     level: str = "",
-    budgeted: bool | None = None,
+    confirms: bool | None = None,
     default_tokens: int = 0,
     title: str = "",
 ) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
@@ -205,8 +202,9 @@ def tool(
 
     `level` is the detail level replies have by default, for tools whose blocks have several, and
     `default_tokens` the budget of a call that names none (0: the usual allocation). A tool that `writes` without
-    changing more when called again is `idempotent`; a reading tool always is. `commands` say how it is typed; a tool
-    without any is typed by its name, with the parameters it needs in order.
+    changing more when called again is `idempotent`; a reading tool always is. One that only `confirms` a write
+    (as those that write do, unless they say otherwise) has short replies, so clients are not told of `max_tokens`.
+    `commands` say how it is typed; a tool without any is typed by its name, with the parameters it needs in order.
     """
 
     def declare(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -217,8 +215,7 @@ def tool(
             destructive=destructive,
             idempotent=idempotent or not writes,
             level=level,
-            # A tool that only confirms a write is short by itself.
-            budgeted=not writes if budgeted is None else budgeted,
+            confirms=writes if confirms is None else confirms,
             default_tokens=default_tokens,
             title=title or function.__name__.removeprefix("mem_").replace("_", " ").capitalize(),
             commands=commands,

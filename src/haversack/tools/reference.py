@@ -66,8 +66,7 @@ def _marks(tool: Tool) -> str:
         marks.append("may be repeated" if tool.idempotent else "each call counts")
     if tool.level:
         marks.append(f"`detail_level` {tool.level}")
-    if tool.budgeted:
-        marks.append(f"`max_tokens` {tool.default_tokens:,}" if tool.default_tokens else "`max_tokens`")
+    marks.append(f"`max_tokens` {tool.default_tokens:,}" if tool.default_tokens else "`max_tokens`")
     sentence = "; ".join(marks)
     return f"*{sentence[0].upper()}{sentence[1:]}.*"
 

@@ -170,7 +170,7 @@ def _resume_log(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
 
 def described(caller: Caller, declared: Tool) -> str:
     """A tool's description; with `server.dynamic_hints`, also what the account in force allows its replies."""
-    if not caller.config.server.dynamic_hints or not caller.account or not declared.budgeted:
+    if not caller.config.server.dynamic_hints or not caller.account or declared.confirms:
         return declared.about
     standing = caller.ledger.standing(caller.account)
     allocation = caller.ledger.allocation(standing, declared.name, declared.default_tokens).tokens

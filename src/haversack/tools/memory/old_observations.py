@@ -29,7 +29,7 @@ CANDIDATE_PRICE = 30
     ),
     group="memory",
     writes=True,
-    budgeted=True,
+    confirms=False,
     level="summary",
 )
 def mem_compact(

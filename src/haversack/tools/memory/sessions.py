@@ -140,7 +140,7 @@ def mem_capture_passive(
     group="memory",
     writes=True,
     idempotent=True,
-    budgeted=True,
+    confirms=False,
 )
 def mem_progress(
     caller: Caller,

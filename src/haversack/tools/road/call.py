@@ -1,15 +1,17 @@
 """The one road: find, validate and run a tool, then deliver its outcome. Every door calls tools here and only here."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from haversack.app import Caller
-from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
-from haversack.tools.declaration import Tool
+from haversack.errors import Conflict, HaversackError, InvalidArgument, NotFound, StoreUnwritable
+from haversack.tokens import parse_max_tokens
+from haversack.tools.declaration import ALIASES, Tool
 from haversack.tools.registry import find
 from haversack.tools.road.deliver import Asked, Origin, Reply, admit, deliver, deliver_failure
 from haversack.tools.road.validation import validate, with_whole_characters
-from haversack.values import record
+from haversack.values import record, replace
 
 
 @record
@@ -27,15 +29,16 @@ def call(caller: Caller, name: str, arguments: Mapping[str, object], options: Op
     tool = find(name)
     _admit(caller, tool)
     origin = Origin(tool.name, default_tokens=tool.default_tokens)
+    asked = _wanted(arguments)
     try:
         arguments = with_whole_characters(arguments)
         origin = Origin(tool.name, arguments, tool.default_tokens)
         values = validate(tool, arguments)
-        asked = _asked(tool, values, options)
+        asked = _asked(values, options)
         outcome = tool.run(caller, asked.level, values)
         return deliver(caller, origin, outcome, asked)
     except HaversackError as error:
-        deliver_failure(caller, origin, error)
+        deliver_failure(caller, origin, error, asked)
         raise
 
 
@@ -50,10 +53,19 @@ def _admit(caller: Caller, tool: Tool) -> None:
             raise
 
 
-def _asked(tool: Tool, values: dict[str, Any], options: Options) -> Asked:
+def _wanted(arguments: Mapping[str, object]) -> Asked:
+    """How a reply is wanted, as far as arguments say so that are not checked yet: for the error they may end in."""
+    asked = Asked(format="json" if arguments.get("format") == "json" else "text")
+    for name in ("max_tokens", *(other for other, meant in ALIASES.items() if meant == "max_tokens")):
+        with suppress(InvalidArgument):
+            return replace(asked, max_tokens=parse_max_tokens(arguments.get(name)))
+    return asked
+
+
+def _asked(values: dict[str, Any], options: Options) -> Asked:
     """What the reply is to be like, taken out of a call's values: the rest is for the tool's function."""
     return Asked(
-        max_tokens=values.pop("max_tokens", None) if tool.budgeted else None,
+        max_tokens=values.pop("max_tokens"),
         level=values.pop("detail_level", "") or "standard",
         format=values.pop("format"),
         footer=options.footer,

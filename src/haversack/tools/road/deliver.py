@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal
 from haversack.app import Caller
 from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
 from haversack.tokens import Budget
+from haversack.tokens.footers import SHORT_FORM_BELOW
+from haversack.tools.road.failures import shorten
 from haversack.tools.road.fit import Remainder, Reply, fit, fit_document
 from haversack.tools.road.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
 from haversack.tools.road.outcomes import LEVELS, NO_FACTS, Document, Done, Outcome, Result
@@ -75,10 +77,13 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
             return _fitted(outcome, budget, asked.level, layout, _unkept)
 
 
-def deliver_failure(caller: Caller, origin: Origin, error: HaversackError) -> None:
-    """Debit and log a call that failed: its message is in the reader's context too."""
+def deliver_failure(caller: Caller, origin: Origin, error: HaversackError, asked: Asked = USUAL) -> None:
+    """Cut an error to the budget, and debit and log it: what a door sends of it is in the reader's context too."""
+    as_json = asked.format == "json"
+    if asked.max_tokens:
+        shorten(error, Budget(asked.max_tokens, caller.profile), as_json=as_json)
     if _standing(caller) is not None:
-        Trail(caller, origin.tool, origin.arguments).write_failure(caller.account, error)
+        Trail(caller, origin.tool, origin.arguments).write_failure(caller.account, error, as_json=as_json)
 
 
 def admit(caller: Caller) -> None:
@@ -109,13 +114,13 @@ def _unkept(outcome: Outcome, remainder: Remainder, level: str) -> str:
 
 
 def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_for: KeyFor) -> Reply:
-    if isinstance(outcome, Done):
-        return _message(outcome, budget, layout)
     stashed_level = LEVELS[0] if level == "auto" else level
 
     def stash(remainder: Remainder) -> str:
         return key_for(outcome, remainder, stashed_level)
 
+    if isinstance(outcome, Done):
+        return _message(outcome, budget, layout, stash)
     if isinstance(outcome, Document):
         return fit_document(outcome, budget, layout, stash)
     reply = fit(outcome, budget, level, layout, stash)
@@ -142,16 +147,20 @@ def extended(result: Result) -> Result:
     return replace(result, blocks=blocks, rest=rest)
 
 
-def _message(done: Done, budget: Budget, layout: Layout) -> Reply:
-    alert = layout.notes.alert
+def _message(done: Done, budget: Budget, layout: Layout, stash: Callable[[Remainder], str]) -> Reply:
+    """A confirmation as it is; one that is over the budget in pages, as any other long text."""
+    alert = layout.notes.alert if budget.tokens >= SHORT_FORM_BELOW else ""
+    whole = done.message
+    text = f"{whole}\n{alert}" if alert else whole
     if isinstance(layout, JsonLayout):
         from json import dumps
 
-        facts = {"message": done.message, **done.facts} | ({"alert": alert} if alert else {})
-        text = dumps(facts, ensure_ascii=False)
-    else:
-        text = f"{done.message}\n{alert}" if alert else done.message
-    return Reply(text, budget.profile.count(text))
+        facts = {"message": done.message, **done.facts}
+        whole = dumps(facts, ensure_ascii=False)
+        text = dumps(facts | {"alert": alert}, ensure_ascii=False) if alert else whole
+    if budget.holds(text):
+        return Reply(text, budget.profile.count(text))
+    return fit_document(Document(whole, name="confirmation"), budget, layout, stash)
 
 
 __all__ = ["Asked", "Origin", "Reply", "admit", "deliver", "deliver_failure"]

@@ -61,9 +61,10 @@ class Trail:
         tell()
         return True
 
-    def write_failure(self, account: str, error: HaversackError) -> None:
+    def write_failure(self, account: str, error: HaversackError, *, as_json: bool) -> None:
         """Debit and log a call that failed: its message is in the reader's context too."""
-        reply = Reply(str(error), self._caller.profile.count(str(error)))
+        sent = error.written(as_json=as_json)
+        reply = Reply(sent, self._caller.profile.count(sent))
         # The failure itself is what the caller must hear of, not that a locked or full store cannot note it.
         with suppress(StoreError):
             self._caller.log.add_surely(account, self._call(f"failed: {error.message}", reply))

@@ -199,7 +199,7 @@ def _section_block(path: str, part: Section, section: str) -> Block:
     group="sdd",
     writes=True,
     idempotent=True,
-    budgeted=True,
+    confirms=False,
     level="standard",
     default_tokens=CHECK_TOKENS,
     title="Check a change against the plan",
