@@ -25,6 +25,7 @@ COMMANDS = commands()
 EVERY_COMMAND = pytest.mark.parametrize(("command", "tool"), COMMANDS, ids=[command.name for command, _ in COMMANDS])
 EVERY_DOOR = pytest.mark.parametrize("name", [door.name for door in (*OWN, *DOORS)])
 TYPED = {
+    "budget declare": "--tokens 120 --account ACCOUNT",
     "edit": "1 --title other",
     "delete": "2",
     "restore": "3",

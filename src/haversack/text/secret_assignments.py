@@ -14,6 +14,9 @@ from haversack.values import record
 
 _MARKERS = ("key", "secret", "token", "pass", "pwd", "credential")
 _LONGEST_NAME = 60
+# How long a value with a digit must be, in the middle of a sentence, to be taken for a secret: a password after `:` or
+# a bare `=`, one after a spaced `=` as code has it too, and a key or a token, whose names are common words.
+_TELLING_PASSWORD, _TELLING_VALUE, _TELLING_KEY = 6, 8, 16
 # A value that is no secret may hold further names; one as long as this is not searched for them, so that the
 # work stays in proportion to the text.
 _LONG_VALUE = 256
@@ -165,7 +168,7 @@ def _sensitive_name(name: str) -> _Name | None:
     if "aws" in words and "secret" in words:
         return _Name("aws-secret-key", is_password=False, is_constant=is_constant)
     shape = "password" if word in _PASSWORDS else "api-key" if word.endswith("key") else word.removesuffix("s")
-    # Tests pass, too.
+    # "pass" is also what tests do, so it names a password only beside a value with a digit.
     return _Name(shape, word in _PASSWORDS, is_constant, needs_digit=word == "pass" and (last == 0 or not is_constant))
 
 
@@ -243,6 +246,15 @@ def _is_secret_string(value: str, name: _Name) -> bool:
     return len(value) >= 8 and (has_digit or (name.is_constant and len(value) >= 12) or len(value) >= 24)
 
 
+def _is_secret_in_a_sentence(value: str, name: _Name, place: _Place) -> bool:
+    """Whether a value with a digit, in the middle of a line, is a secret: the less its place says, the longer it must be."""
+    if not name.is_password:
+        return len(value) >= _TELLING_KEY and _LETTER.search(value) is not None
+    if "/" in value:
+        return False
+    return len(value) >= (_TELLING_PASSWORD if place.is_prose else _TELLING_VALUE)
+
+
 def _is_secret_word(value: str, name: _Name, place: _Place) -> bool:
     """Whether a value without quotes is a secret, and not a variable, a type or the next word of a sentence."""
     if any(sign in value for sign in "()[]{}<>") or _ATTRIBUTE.match(value):
@@ -253,8 +265,7 @@ def _is_secret_word(value: str, name: _Name, place: _Place) -> bool:
     if _VARIABLE.match(value) and (_SAYS_SECRET.search(value) or not has_digit):
         return name.is_constant and name.is_password and place.is_line
     if not (place.is_line or place.is_delimited):
-        is_telling = has_digit and len(value) >= 6 and "/" not in value and not _TECHNICAL.match(value)
-        return name.is_password and place.is_prose and is_telling
+        return has_digit and not _TECHNICAL.match(value) and _is_secret_in_a_sentence(value, name, place)
     if name.is_password:
         return len(value) >= 6 and (has_digit or not value.isalpha())
     return has_digit and len(value) >= (8 if place.is_delimited or not _VARIABLE.match(value) else 16)
