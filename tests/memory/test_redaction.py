@@ -400,3 +400,38 @@ def test_any_json_document_can_be_written_again(document: object) -> None:
     assert json.loads(json.dumps(cleaned)) == cleaned
     assert redact_json(cleaned) == (cleaned, ())
     assert found or cleaned == document
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        (
+            "ci uses aws_secret_access_key=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY for uploads",
+            "[redacted:aws-secret-key]",
+        ),
+        ("text password = k1xQ8zzLp2 end", "[redacted:password]"),
+        ("the token: 3f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f1a end", "[redacted:token]"),
+    ],
+)
+def test_a_named_secret_inside_a_sentence_is_taken_out(sentence: str, kept: str) -> None:
+    first, *_, last = sentence.split()
+    redacted = redact(sentence).text
+    assert kept in redacted and redacted.startswith(first) and redacted.endswith(last)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "connect(password=pw1, user=x)",
+        "max token: 4096 for the model",
+        "our api key: rotate it in 2026-11-18",
+        "set token = response.json2 and go on",
+        "primary key: user_id_2024_partition_a here",
+    ],
+)
+def test_a_sentence_about_secrets_stays_as_it_is(sentence: str) -> None:
+    assert redact(sentence).text == sentence
+
+
+def test_redaction_goes_on_until_nothing_is_found() -> None:
+    assert "hunter2x9" not in redact("token: </private>password=hunter2x9 abc").text

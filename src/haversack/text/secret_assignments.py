@@ -247,7 +247,7 @@ def _is_secret_string(value: str, name: _Name) -> bool:
 
 
 def _is_secret_in_a_sentence(value: str, name: _Name, place: _Place) -> bool:
-    """Whether a value with a digit, in the middle of a line, is a secret: the less its place says, the longer it must be."""
+    """Whether a value with a digit is a secret in the middle of a line: where less tells, it must be longer."""
     if not name.is_password:
         return len(value) >= _TELLING_KEY and _LETTER.search(value) is not None
     if "/" in value:

@@ -7,7 +7,7 @@ from haversack.memory.search.snippets import snippet
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.text import times
 from haversack.tools.road.outcomes import Block, Facts
-from haversack.tools.road.quoting import excerpt, passage
+from haversack.tools.road.quoting import excerpt, field, passage
 from haversack.values import replace
 
 TITLE_WIDTH = 120
@@ -31,7 +31,7 @@ def one_line(text: str, width: int) -> str:
 def title_line(observation: Observation) -> str:
     """`#12 [decision] Title (2026-02-10)`."""
     title = one_line(observation.title, TITLE_WIDTH)
-    return f"#{observation.id} [{observation.kind}] {title} ({times.date(observation.updated_at)})"
+    return f"#{observation.id} [{field(observation.kind)}] {title} ({times.date(observation.updated_at)})"
 
 
 def observation_block(
@@ -82,7 +82,7 @@ def found_block(
     """An observation as a search result: compact, under the date it shares with other results."""
     head = f"#{observation.id}"
     if observation.kind != PLAIN_KIND:
-        head += f" [{observation.kind}]"
+        head += f" [{field(observation.kind)}]"
     head += f" {one_line(observation.title, TITLE_WIDTH)}"
     listed = observation_block(observation, query=query, extra=extra)
 
@@ -101,7 +101,7 @@ def details(observation: Observation) -> str:
     """The line under a title: `*2026-02-10 | importance: 0.8 | tags: auth, jwt*`, without what is not set."""
     parts = [times.date(observation.updated_at), f"importance: {observation.importance:g}"]
     if observation.tags:
-        parts.append(f"tags: {', '.join(observation.tags)}")
+        parts.append(f"tags: {', '.join(map(field, observation.tags))}")
     return f"*{' | '.join(parts)}*"
 
 
@@ -133,10 +133,10 @@ def observation_facts(observation: Observation) -> dict[str, object]:
 
 def whole_observation(observation: Observation, relations: list[Relation], titles: dict[int, str]) -> str:
     """Everything about one observation, as text."""
-    place = [f"project: {observation.project}", f"session: {observation.session_id}"]
+    place = [f"project: {field(observation.project)}", f"session: {field(observation.session_id)}"]
     for name in ("scope", "topic_key", "namespace", "tool_name"):
         if value := getattr(observation, name):
-            place.append(f"{name}: {value}")
+            place.append(f"{name}: {field(value)}")
     state = [f"status: {observation.status}", f"verification: {observation.verification}"]
     if observation.pinned:
         state.append("pinned")
