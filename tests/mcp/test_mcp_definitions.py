@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from haversack.errors import InvalidArgument
-from haversack.mcp.definitions import annotations, definition
+from haversack.mcp.definitions import UNLISTED, annotations, definition
 from haversack.mcp.instructions import instructions
 from haversack.mcp.tool_sets import SETS, select_tools
 from haversack.tokens import estimate_tokens
@@ -80,12 +80,10 @@ def test_a_schema_is_a_valid_plain_object_with_typed_members(tool: Tool) -> None
 
 
 @pytest.mark.parametrize("tool", ALL, ids=by_name)
-def test_every_parameter_but_the_format_is_in_the_schema(tool: Tool) -> None:
+def test_every_parameter_but_those_for_programs_is_in_the_schema(tool: Tool) -> None:
     described: dict[str, Any] = json.loads(sent(tool))["inputSchema"]
-    assert set(described["properties"]) == {each.name for each in tool.parameters} - {
-        "format",
-        "max_tokens" if tool.confirms else "",
-    }
+    unlisted = UNLISTED | {"max_tokens"} if tool.confirms else UNLISTED
+    assert set(described["properties"]) == {each.name for each in tool.parameters} - unlisted
     assert set(described.get("required", [])) == {each.name for each in tool.parameters if each.required}
 
 

@@ -17,8 +17,8 @@ _TYPES: Mapping[str, Json] = {
 }
 # Explained once, in the instructions, instead of once per tool.
 _EXPLAINED = {"detail_level", "max_tokens", "project", "namespace"}
-# Every tool takes it; only programs want it, and they read the reference.
-_UNLISTED = {"format"}
+# Only programs want them, and they read the reference.
+UNLISTED = {"format", "expected_hash", "first", "without"}
 # A bound nobody reaches.
 _PLENTY = 1_000_000
 
@@ -35,7 +35,7 @@ def definition(tool: Tool) -> Json:
 
 def input_schema(tool: Tool) -> Json:
     """The tool's parameters as JSON Schema 2020-12, an object without combinators at its root."""
-    unlisted = _UNLISTED | {"max_tokens"} if tool.confirms else _UNLISTED
+    unlisted = UNLISTED | {"max_tokens"} if tool.confirms else UNLISTED
     listed = [parameter for parameter in tool.parameters if parameter.name not in unlisted]
     schema: Json = {"type": "object", "properties": {each.name: _property(each) for each in listed}}
     if required := [each.name for each in listed if each.required]:

@@ -45,3 +45,21 @@ def statistics(memory: Memory, *, project: str = "") -> Statistics:
             kinds=tuple(observations.counted_by(tx, "kind", live)),
             size_on_disk=memory.database.size(),
         )
+
+
+@record
+class Figure:
+    """What one project stored of one kind in one week, which begins at `week`."""
+
+    week: int
+    kind: str
+    project: str
+    count: int
+    tokens: int
+
+
+def figures(memory: Memory, *, project: str = "") -> list[Figure]:
+    """Counts and tokens by week, kind and project, the newest week first."""
+    live = Filters(project_key=project_key(project) if project else "")
+    with memory.database.read() as tx:
+        return [Figure(*row) for row in observations.by_week(tx, live)]

@@ -1,6 +1,6 @@
 """Which memories are candidates for a pack, and in what order."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from haversack.digests import blake2b
@@ -11,7 +11,7 @@ from haversack.memory.search import search
 from haversack.store import observations, packs, relations
 from haversack.store.expressions import Expression
 from haversack.store.records import Filters, Observation
-from haversack.values import record
+from haversack.values import record, replace
 
 CANDIDATES = 50
 OTHERS = 2_000
@@ -36,6 +36,7 @@ class Gathered:
 
     `others` are the ids of what comes behind the candidates, as far as it was looked up, and `match` is the
     expression that finds those behind them; it is empty without a query.
+    `set_aside` are those the caller wants to go without.
     For a pack that builds on another: what of that one has not changed, what of it is gone, and all that it gave.
     """
 
@@ -47,10 +48,50 @@ class Gathered:
     known: Mapping[int, str] = NOTHING_KNOWN
     others: tuple[int, ...] = ()
     match: Expression | None = None
+    set_aside: tuple[int, ...] = ()
 
 
-def gather(memory: Memory, query: str, filters: Filters, *, candidates: int = CANDIDATES, since: str = "") -> Gathered:
-    """Candidates by relevance to a query, or without one pinned first, then by importance and recency."""
+def gather(
+    memory: Memory,
+    query: str,
+    filters: Filters,
+    *,
+    candidates: int = CANDIDATES,
+    since: str = "",
+    first: Sequence[int] = (),
+    without: Sequence[int] = (),
+) -> Gathered:
+    """Candidates by relevance to a query, or without one pinned first, then by importance and recency.
+
+    Those a person put `first` come before all others, also where the filters would not find them; those they want
+    to go `without` are left out.
+    """
+    gathered = _gather(memory, query, filters, candidates=candidates, since=since)
+    return _as_wished(memory, gathered, first, without) if first or without else gathered
+
+
+def _as_wished(memory: Memory, gathered: Gathered, first: Sequence[int], without: Sequence[int]) -> Gathered:
+    ahead = [each for each in dict.fromkeys(first) if each not in without]
+    looked_at = {each.id for each in gathered.candidates} | {each.observation.id for each in gathered.duplicates}
+    found = {each.id: each for each in search.by_ids(memory, ahead)}
+    others = tuple(each for each in gathered.others if each not in found and each not in without)
+    kept = [each for each in gathered.candidates if each.id not in found and each.id not in without]
+    duplicates = tuple(
+        each for each in gathered.duplicates if each.observation.id not in found and each.observation.id not in without
+    )
+    added = sum(each not in looked_at and each not in gathered.others for each in found)
+    gone = sum(each in looked_at or each in gathered.others for each in set(without))
+    return replace(
+        gathered,
+        candidates=(*(found[each] for each in ahead if each in found), *kept),
+        duplicates=duplicates,
+        others=others,
+        total=gathered.total + added - gone,
+        set_aside=tuple(without),
+    )
+
+
+def _gather(memory: Memory, query: str, filters: Filters, *, candidates: int, since: str) -> Gathered:
     known = held_items(memory, since) if since else {}
     # What the reader has is left out below, and must not keep what is new from being looked at.
     wanted = candidates + len(known)

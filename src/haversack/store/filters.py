@@ -25,6 +25,8 @@ def where(filters: Filters, alias: str = "o") -> tuple[str, list[Value]]:
         add(f"{alias}.session_id = ?", filters.session_id)
     if filters.statuses:
         add(f"{alias}.status IN ({','.join('?' * len(filters.statuses))})", *filters.statuses)
+    if filters.verification:
+        add(f"{alias}.verification = ?", filters.verification)
     if filters.since is not None:
         add(f"{alias}.updated_at >= ?", filters.since)
     if filters.until is not None:

@@ -377,3 +377,21 @@ def counted_by(tx: Reader, column: str, filters: Filters) -> list[tuple[str, int
             values,
         )
     ]
+
+
+WEEK = 7 * 24 * 3_600_000_000
+_MONDAY = 4 * 24 * 3_600_000_000
+"""1970 began on a Thursday: the first Monday was the fifth of January."""
+
+
+def by_week(tx: Reader, filters: Filters) -> list[tuple[int, str, str, int, int]]:
+    """The beginning of a week (Monday), kind, project, how many observations were made and their tokens."""
+    condition, values = where(filters)
+    rows = tx.rows(
+        f"SELECT (o.created_at - {_MONDAY}) / {WEEK} AS week, o.kind, min(o.project), count(*),"
+        " CAST(coalesce(sum(o.units), 0) AS bigint)"
+        f" FROM observations o WHERE {condition}"
+        " GROUP BY 1, o.kind, o.project_key ORDER BY week DESC, o.kind, o.project_key",
+        values,
+    )
+    return [(row[0] * WEEK + _MONDAY, row[1], row[2], row[3], row[4]) for row in rows]

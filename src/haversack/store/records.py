@@ -104,6 +104,7 @@ class Filters:
     since: int | None = None
     until: int | None = None
     deleted: bool = False
+    verification: str = ""
 
 
 @record

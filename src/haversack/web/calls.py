@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 QUEUE = 64
 PATIENCE_SECONDS = 60.0
-PAGE_TOOLS = ("list_observations", "observation_history", "list_sessions", "pack_candidates")
+PAGE_TOOLS = ("list_observations", "observation_history", "list_sessions", "pack_candidates", "memory_figures")
 """Tools the page needs beside those a client is offered."""
 MOST_OFFERS = 256
 

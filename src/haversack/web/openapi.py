@@ -1,7 +1,6 @@
 """The JSON interface described for programs, made from the tools' declarations."""
 
-from haversack.mcp.definitions import input_schema
-from haversack.tools.declaration import FORMAT, Parameter, Tool
+from haversack.tools.declaration import Parameter, Tool
 from haversack.version import __version__
 from haversack.web.rights import scope_for
 
@@ -97,11 +96,19 @@ def _operation(tool: Tool, method: str) -> Json:
 
 
 def _body(tool: Tool) -> Json:
-    schema = dict(input_schema(tool))
-    properties = schema["properties"]
-    assert isinstance(properties, dict)
-    schema["properties"] = {**properties, FORMAT.name: _schema(FORMAT)}
+    schema = parameters_schema(tool)
     return {"required": bool(schema.get("required")), "content": {"application/json": {"schema": schema}}}
+
+
+def parameters_schema(tool: Tool) -> Json:
+    """Every parameter of a tool as JSON Schema, also those a model is not told of."""
+    properties = {
+        each.name: _schema(each) | ({"description": each.about} if each.about else {}) for each in tool.parameters
+    }
+    schema: Json = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required := [each.name for each in tool.parameters if each.required]:
+        schema["required"] = required
+    return schema
 
 
 def _parameter(parameter: Parameter) -> Json:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from haversack.app import Caller
 from haversack.errors import HaversackError, InvalidArgument
-from haversack.mcp.definitions import input_schema
 from haversack.tokens import parse_max_tokens
 from haversack.tools.declaration import Tool
 from haversack.tools.road.fit import Reply
 from haversack.web.calls import Calls
 from haversack.web.exchange import JSON, MARKDOWN, Answer, Exchange, Headers, Refused, as_json, error_body, status_of
 from haversack.web.identity import Identity
+from haversack.web.openapi import parameters_schema
 from haversack.web.rights import scope_for
 
 FORBIDDEN_IN_ADDRESS = "access_token"
@@ -27,7 +27,7 @@ def listed(calls: Calls) -> Answer:
             "group": tool.group,
             "writes": tool.writes,
             "scope": scope_for(tool, {}),
-            "parameters": input_schema(tool),
+            "parameters": parameters_schema(tool),
         }
         for tool in calls.tools().values()
     ]

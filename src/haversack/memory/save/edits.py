@@ -1,6 +1,7 @@
 """Changing what is remembered: update, delete, restore, and the earlier texts."""
 
-from haversack.errors import Conflict, InvalidArgument, NotFound
+from haversack.digests import blake2b
+from haversack.errors import Changed, Conflict, InvalidArgument, NotFound
 from haversack.memory.lookup import get
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
@@ -49,13 +50,14 @@ class Updated:
     restored: bool = False
 
 
-def update(memory: Memory, identifier: int, changes: Changes) -> Updated:
+def update(memory: Memory, identifier: int, changes: Changes, *, expected_hash: str = "") -> Updated:
     """Change fields of an observation; an earlier text stays as a revision."""
     if changes == Changes():
         raise InvalidArgument("nothing to change was given", hint="name at least one field, or restore=true")
     with memory.database.write() as tx:
         restored = changes.restore and _restore(tx, memory, identifier)
         old = get(tx, identifier)
+        _refuse_changed(old, expected_hash)
         draft, redactions = redacted(memory, checked(memory, _draft(old, changes)))
         _refuse_taken_topic(tx, old, draft)
         values = _values(memory, old, draft, changes)
@@ -77,6 +79,22 @@ def update(memory: Memory, identifier: int, changes: Changes) -> Updated:
         updated = Updated(get(tx, identifier), changed, revision, redactions, restored)
     memory.saved(identifier)
     return updated
+
+
+def state_hash(observation: Observation) -> str:
+    """What an observation says and how it stands, in a few characters: any change of it gives another."""
+    parts = (observation.content_hash, observation.title, observation.content, *observation.tags,
+             str(observation.importance), observation.status, observation.verification, str(observation.pinned),
+             observation.topic_key, str(observation.deleted_at))  # fmt: skip
+    return blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _refuse_changed(observation: Observation, expected_hash: str) -> None:
+    if expected_hash and expected_hash.strip().lower() != state_hash(observation):
+        raise Changed(
+            f"observation #{observation.id} has changed since it was read",
+            hint="read it again with mem_get_observation, then decide",
+        )
 
 
 def _restore(tx: Writer, memory: Memory, identifier: int) -> bool:
@@ -144,13 +162,14 @@ def _values(memory: Memory, old: Observation, draft: Draft, changes: Changes) ->
     return values
 
 
-def delete(memory: Memory, identifier: int, *, hard: bool = False) -> Observation:
+def delete(memory: Memory, identifier: int, *, hard: bool = False, expected_hash: str = "") -> Observation:
     """Delete an observation: softly, so that it can be restored, or for good with its revisions and relations."""
     with memory.database.write() as tx:
         found = observations.get(tx, identifier)
         if found is None or (found.deleted_at is not None and not hard):
             get(tx, identifier)
             raise AssertionError("get refuses what is missing or deleted")
+        _refuse_changed(found, expected_hash)
         if hard:
             observations.erase(tx, identifier)
         else:

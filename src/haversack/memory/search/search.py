@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from haversack.errors import InvalidArgument
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
-from haversack.memory.save.checks import CURRENT_STATUSES, SCOPES, STATUSES, check_kind, check_limit, check_member
+from haversack.memory.save.checks import (
+    CURRENT_STATUSES,
+    SCOPES,
+    STATUSES,
+    VERIFICATIONS,
+    check_kind,
+    check_limit,
+    check_member,
+)
 from haversack.memory.search import ranking
 from haversack.memory.search import relevance as scoring
 from haversack.memory.search.periods import periods_in
@@ -66,6 +74,8 @@ def filters(
     status: str = "",
     since: str = "",
     until: str = "",
+    verification: str = "",
+    deleted: bool = False,
 ) -> Filters:
     """A caller's filters, checked; archived and superseded observations are out unless a status asks for them."""
     if scope:
@@ -82,6 +92,8 @@ def filters(
         statuses=() if status == "all" else (status,) if status else CURRENT_STATUSES,
         since=parse_moment(since, "since", now) if since else None,
         until=parse_moment(until, "until", now, end_of_day=True) if until else None,
+        verification=check_member("verification", verification, VERIFICATIONS) if verification else "",
+        deleted=deleted,
     )
 
 
@@ -251,11 +263,11 @@ def count_search_results(memory: Memory, text: str, chosen: Filters, *, mode: Mo
         return tx.words.count(match_expression(query, mode=mode), chosen)
 
 
-def by_ids(memory: Memory, identifiers: list[int]) -> list[Observation]:
-    """Observations in the order of the ids; those deleted since are left out."""
+def by_ids(memory: Memory, identifiers: list[int], *, deleted: bool = False) -> list[Observation]:
+    """Observations in the order of the ids; those deleted since are left out, or those restored since."""
     with memory.database.read() as tx:
         held = observations.get_many(tx, identifiers)
-    return [held[each] for each in identifiers if each in held and held[each].deleted_at is None]
+    return [held[each] for each in identifiers if each in held and (held[each].deleted_at is not None) == deleted]
 
 
 def by_topic(memory: Memory, topic_key: str, *, project: str) -> Observation | None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from haversack.app import Caller
 from haversack.errors import Conflict, InvalidArgument
 from haversack.store.records import Entry
+from haversack.text.times import iso
 from haversack.tools.declaration import Command, Range, Tool, resumes, tool
 from haversack.tools.road.outcomes import Block, Document, Done, Facts, Outcome, Rest, Result
 from haversack.worklog.ledger import LEAST_TOTAL, Standing, Tier
@@ -261,6 +262,7 @@ def _block(entry: Entry) -> Block:
             "tokens_after": entry.after,
             "cost": entry.cost,
             "evicted": bool(entry.evicted),
+            "at": iso(entry.created_at),
         }
 
     return Block(_name(entry), lambda _: line(entry), facts)

@@ -5,7 +5,7 @@ from typing import Annotated
 from haversack.app import Caller
 from haversack.memory import context, sessions
 from haversack.memory.save import edits
-from haversack.memory.save.checks import SCOPES, STATUSES
+from haversack.memory.save.checks import SCOPES, STATUSES, VERIFICATIONS
 from haversack.memory.search import search
 from haversack.store.records import Session
 from haversack.tools.declaration import Command, resumes, tool
@@ -40,12 +40,14 @@ def list_observations(
     status: Annotated[str, (*STATUSES, "all")] = "",
     since: Annotated[str, "Date or age (7d)"] = "",
     until: str = "",
+    verification: Annotated[str, VERIFICATIONS] = "",
+    deleted: Annotated[bool, "Those that were deleted softly"] = False,
     limit: Limit = 20,
 ) -> Outcome:
     """Memories by recency, the newest first."""
     chosen = search.filters(
         caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
-        status=status, since=since, until=until,
+        status=status, since=since, until=until, verification=verification, deleted=deleted,
     )  # fmt: skip
     with caller.database.read():  # one snapshot for the list, its total and what comes behind it
         found = context.recent(caller.memory, chosen, limit)

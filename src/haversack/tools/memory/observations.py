@@ -17,6 +17,8 @@ from haversack.tools.memory.observation_views import (
 from haversack.tools.road.outcomes import Done, Outcome
 from haversack.tools.shared_parameters import Namespace, Project, Scope
 
+ExpectedHash = Annotated[str, "hash as read; refused if changed since"]
+
 
 @tool(
     Command(
@@ -143,10 +145,14 @@ def mem_unrelate(caller: Caller, *, id: Annotated[int, "Relation id, from mem_ge
     destructive=True,
 )
 def mem_delete(
-    caller: Caller, *, id: int, hard: Annotated[bool, "For good; soft deletes can be restored"] = False
+    caller: Caller,
+    *,
+    id: int,
+    hard: Annotated[bool, "For good; soft deletes can be restored"] = False,
+    expected_hash: ExpectedHash = "",
 ) -> Outcome:
     """Delete a memory."""
-    gone = edits.delete(caller.memory, id, hard=hard)
+    gone = edits.delete(caller.memory, id, hard=hard, expected_hash=expected_hash)
     how = "deleted for good" if hard else "deleted"
     undo = "" if hard else f". mem_update(id={id}, restore=true) brings it back"
     return Done(f"{how}: #{id} {one_line(gone.title, 100)}{undo}", {"id": id, "hard": hard}, brief=f"{how} #{id}")
@@ -188,6 +194,7 @@ def mem_update(
     verification: Annotated[str | None, VERIFICATIONS] = None,
     pinned: bool | None = None,
     restore: Annotated[bool, "Undo a soft delete"] = False,
+    expected_hash: ExpectedHash = "",
 ) -> Outcome:
     """Change fields of a memory; an empty string clears one. Earlier texts are kept."""
     changes = Changes(
@@ -206,7 +213,7 @@ def mem_update(
         pinned=pinned,
         restore=restore,
     )
-    updated = edits.update(caller.memory, id, changes)
+    updated = edits.update(caller.memory, id, changes, expected_hash=expected_hash)
     what = ", ".join(updated.changed) or "nothing: it was so already"
     message = f"restored #{id}" if updated.restored else f"updated #{id}"
     if not updated.restored or updated.changed:

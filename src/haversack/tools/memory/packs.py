@@ -54,14 +54,18 @@ def context_pack(
     candidates: Annotated[int, Range(1, 200)] = gathering.CANDIDATES,
     scrub: Annotated[bool, "Take out secrets"] = False,
     since: Annotated[str, "pack_id: only what changed since"] = "",
+    first: Annotated[list[int], "Ids to put first"] = [],  # noqa: B006
+    without: Annotated[list[int], "Ids to leave out"] = [],  # noqa: B006
 ) -> Outcome:
     """The best memories in full within a budget (2000 tokens), as Markdown ready to paste elsewhere."""
     filters = search.filters(
         caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags)
     )
-    gathered = gathering.gather(caller.memory, query, filters, candidates=candidates, since=since)
+    gathered = gathering.gather(
+        caller.memory, query, filters, candidates=candidates, since=since, first=first, without=without
+    )
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
-    blocks = [_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
+    blocks = [pack_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
     by_name = {f"#{each.id}": each for each in gathered.candidates}
     left = gathered.total - len(gathered.duplicates) - len(blocks)
     is_kept = gathering.can_remember(caller.memory)
@@ -92,7 +96,7 @@ def _rest(gathered: gathering.Gathered, filters: Filters, left: int, *, scrub: b
     state: dict[str, Any] = {"ids": gathered.others, "scrub": scrub}
     if left > len(gathered.others):
         looked_at = (*gathered.candidates, *(each.observation for each in gathered.duplicates))
-        seen = [*(each.id for each in looked_at), *gathered.known, *gathered.others]
+        seen = [*(each.id for each in looked_at), *gathered.known, *gathered.others, *gathered.set_aside]
         match = freeze(gathered.match) if gathered.match else None
         state |= {"match": match, "filters": asdict(filters), "seen": seen}
     return Rest(left, left * TYPICAL_PRICE, "pack", state)
@@ -107,7 +111,7 @@ def _more_of_pack(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
         ids = gathering.further(caller.memory, match, filters_from(state["filters"]), {*state["seen"]}, PAGE)
         state["seen"] = [*state["seen"], *ids]
     held = search.by_ids(caller.memory, ids)
-    blocks = [_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]
+    blocks = [pack_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]
     left = max(len(state["ids"]), rest.items - len(ids)) if ids else 0
     goes_on = state["ids"] or (left and "seen" in state)
     return blocks, Rest(left, left * TYPICAL_PRICE, rest.resume, state) if goes_on else None
@@ -137,7 +141,8 @@ def _scrubbed(observation: Observation) -> Observation:
     return replace(observation, title=redact(observation.title).text, content=redact(observation.content).text)
 
 
-def _block(observation: Observation, worth: float) -> Block:
+def pack_block(observation: Observation, worth: float) -> Block:
+    """An observation as an item of a pack."""
     short = f"## [{observation.kind}] {one_line(observation.title, 120)} (#{observation.id})"
 
     def text(level: str) -> str:

@@ -6,6 +6,7 @@ from haversack.app import Caller
 from haversack.memory import context as recalling
 from haversack.memory.graph import graph, relations_of
 from haversack.memory.save.checks import SCOPES, STATUSES
+from haversack.memory.save.edits import state_hash
 from haversack.memory.search import search
 from haversack.store.records import Observation
 from haversack.tools.declaration import Command, Range, tool
@@ -148,7 +149,8 @@ def mem_get_observation(caller: Caller, *, id: Annotated[int, "As in #12"]) -> O
     links = relations_of(caller.memory, id)
     others = [other for link in links for other in (link.from_id, link.to_id) if other != id]
     titles = {found.id: found.title for found in search.by_ids(caller.memory, others)}
-    facts = observation_facts(observation) | ({"relations": [relation_facts(link) for link in links]} if links else {})
+    facts = observation_facts(observation) | {"hash": state_hash(observation)}
+    facts |= {"relations": [relation_facts(link) for link in links]} if links else {}
     return Document(
         whole_observation(observation, links, titles),
         name=f"#{id}",

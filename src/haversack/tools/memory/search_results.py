@@ -142,6 +142,8 @@ def _more_of_list(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
         )
     ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
     new = [each for each in ids if each not in state["seen"]]
-    blocks = [observation_block(each, section=state["section"]) for each in search.by_ids(caller.memory, new)]
-    goes_on = state["ids"] or recalling.behind(caller.memory, filters_from(state["filters"]), state["before"], 1)[0]
+    chosen = filters_from(state["filters"])
+    found = search.by_ids(caller.memory, new, deleted=chosen.deleted)
+    blocks = [observation_block(each, section=state["section"]) for each in found]
+    goes_on = state["ids"] or recalling.behind(caller.memory, chosen, state["before"], 1)[0]
     return blocks, _further(rest, len(new), state) if goes_on else None
