@@ -289,3 +289,17 @@ def test_a_file_in_conflict_is_listed_once(
     found = project_files(repository.workspace, sort=sort)
     assert sorted(paths(found)) == ["a.txt", "b.txt", "c.txt"]
     assert found.files.total == 3
+
+
+def test_the_same_files_have_the_same_identity_however_git_names_them(
+    repository: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(60):
+        repository.write(f"d{number % 3}/f{number}{'é' if number % 7 else ''}.txt")
+    repository.commit()
+    repository.write("new.txt")
+    identities = set()
+    for block in (7, 100, 1_000, 1 << 18):
+        monkeypatch.setattr("haversack.workspace.programs.BLOCK", block)
+        identities.add(project_files(repository.workspace).files.identity)
+    assert len(identities) == 1

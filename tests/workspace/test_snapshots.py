@@ -1,5 +1,4 @@
 import threading
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -8,7 +7,7 @@ from hypothesis import strategies as st
 from haversack.errors import DamagedFile
 from haversack.workspace.resuming import resume
 from haversack.workspace.root import Workspace
-from haversack.workspace.snapshots import Snapshot, SnapshotWriter, bundle, encode
+from haversack.workspace.snapshots import Snapshot, SnapshotWriter
 
 ROWS = st.lists(st.tuples(st.text(st.characters(codec="utf-8"), max_size=300), st.integers()), max_size=300)
 
@@ -29,25 +28,16 @@ def test_items_come_back_from_any_place_on(rows: list[tuple[str, int]], batch: i
     assert snapshot.first(3) == rows[:3]
 
 
-@given(rows=ROWS, chance=st.randoms(), start=st.integers(0, 320))
-def test_parts_that_came_in_any_order_are_read_in_the_one_they_are_given(
-    rows: list[tuple[str, int]], chance: Random, start: int
-) -> None:
-    rows = [(f"{number:03d} {name}".replace("\0", ""), value) for number, (name, value) in enumerate(rows)]
-    parts = [rows[at : at + 3] for at in range(0, len(rows), 3)]
-    snapshots = []
-    for _ in range(2):
-        arrived = chance.sample(range(len(parts)), len(parts))
-        writer = SnapshotWriter("pairs", in_order=False)
-        for number in arrived:
-            written = [encode(parts[number])]
-            if number % 2:
-                written = [bundle("\0".join(f"{name}\0{value}" for name, value in parts[number]).encode("utf-8"))]
-            writer.add_parts(written, [len(parts[number])])
-        order = sorted(range(len(parts)), key=arrived.__getitem__)
-        snapshots.append(Snapshot(writer.finish(order), pair, pairs_in))
-    assert list(snapshots[0].items(start)) == rows[start:]
-    assert snapshots[0].identity == snapshots[1].identity
+@given(st.lists(st.binary(max_size=5), min_size=1), st.integers(1, 5))
+def test_the_same_content_has_the_same_identity_however_it_was_cut(pieces: list[bytes], at: int) -> None:
+    identities = set()
+    for cut in (len(pieces), at):
+        writer = SnapshotWriter("pairs")
+        for start in range(0, len(pieces), cut):
+            writer.identify(b"".join(each + b"\0" for each in pieces[start : start + cut]))
+            writer.extend([(each.hex(), 0) for each in pieces[start : start + cut]])
+        identities.add(Snapshot(writer.finish(), pair).identity)
+    assert len(identities) == 1
 
 
 def pairs_in(told: str) -> list[tuple[str, int]]:

@@ -15,9 +15,9 @@ def resume(data: bytes, workspace: Workspace) -> Snapshot[Any]:
 
         return Snapshot(data, decoder(workspace), rows_in)
     if kind == "matches":
-        from haversack.workspace.search.matches import match_from, rows_in
+        from haversack.workspace.search.matches import match_from
 
-        return Snapshot(data, match_from, rows_in)
+        return Snapshot(data, match_from)
     if kind == "status":
         from haversack.workspace.git.status import StatusEntry
 

@@ -35,12 +35,9 @@ _HELD = 16
 
 
 class SnapshotWriter:
-    """Gathers records into compressed chunks, so that a long result never stands in memory as objects.
+    """Gathers records into compressed chunks, so that a long result is never held in memory as objects."""
 
-    With `in_order=False` the parts come as chance has it, and `finish` is told their order.
-    """
-
-    def __init__(self, kind: str, *, in_order: bool = True) -> None:
+    def __init__(self, kind: str) -> None:
         self.kind = kind
         self.total = 0
         self.size = len(_MAGIC)
@@ -53,7 +50,7 @@ class SnapshotWriter:
         self._compressor = _Compressor()
         # For each part, in the order they came: its chunk, its place in the chunk, its bytes, its records.
         self._index = tuple(array("I") for _ in range(4))
-        self._digests = None if in_order else bytearray()
+        self._identity: Any = None
 
     def extend(self, records: Sequence[Record]) -> None:
         """Add records."""
@@ -67,26 +64,25 @@ class SnapshotWriter:
         for column, values in zip(self._index, columns, strict=True):
             column.extend(values)
         self._pending += parts
-        if self._digests is not None:
-            self._digests += b"".join([blake2b(part, digest_size=_DIGEST).digest() for part in parts])
         self.total += sum(counts)
         if self._pending_size >= _CHUNK:
             self._flush()
 
-    def finish(self, order: Sequence[int] | None = None) -> bytes:
-        """The snapshot; with `order`, the numbers of its parts in the order in which they are to be read."""
+    def identify(self, content: bytes) -> None:
+        """Add to what tells this result from others, where the same result may be cut into parts differently."""
+        if self._identity is None:
+            self._identity = blake2b(digest_size=_DIGEST)
+        self._identity.update(content)
+
+    def finish(self) -> bytes:
+        """The snapshot."""
         self._flush()
         self._compressor.finish()
         self._write_done()
         if len(self._offsets) <= self._chunks:
             raise MemoryError("a result could not be compressed")
-        identity = ""
-        if order is not None and self._digests is not None:
-            ordered = blake2b()
-            for number in order:
-                ordered.update(self._digests[number * _DIGEST : (number + 1) * _DIGEST])
-            identity = ordered.hexdigest()
-        packed = zlib.compress(b"".join(_little_endian(column, order) for column in self._index), 1)
+        identity = "" if self._identity is None else self._identity.hexdigest()
+        packed = zlib.compress(b"".join(struct.pack(f"<{len(column)}I", *column) for column in self._index), 1)
         footer = json.dumps([self.kind, self.total, identity, self._offsets, len(packed)]).encode()
         self._written.write(b"".join([packed, footer, len(footer).to_bytes(4, "big")]))
         return self._written.getvalue()
@@ -155,11 +151,6 @@ def _compress(given: "SimpleQueue[bytes | None]", done: deque[bytes], room: "Sem
         with suppress(MemoryError):  # the writer will miss the chunk
             done.append(zlib.compress(chunk, 1))
         room.release()
-
-
-def _little_endian(column: "array[int]", order: Sequence[int] | None) -> bytes:
-    ordered = column if order is None else array("I", map(column.__getitem__, order))
-    return struct.pack(f"<{len(ordered)}I", *ordered)
 
 
 def encode(records: Sequence[Record]) -> bytes:

@@ -1,11 +1,20 @@
-"""Globs as regular expressions, and the rules of `.gitignore` files."""
+"""Globs as regular expressions that match in linear time, and the rules of `.gitignore` files.
 
-import os
+A star is translated so that the text after it is looked for once, from the left, and never again: with only stars
+between them, the leftmost place of each piece leaves most room for the next. So no glob can make matching backtrack.
+"""
+
 import re
 
 from haversack.errors import InvalidArgument
+from haversack.files import Tree
 from haversack.patterns import pattern
 from haversack.values import record
+
+LONGEST = 1_000
+"""Characters a glob may have, also with its choices written out."""
+MOST_RULES = 5_000
+"""Rules of one `.gitignore` that are read."""
 
 _CLASS = pattern(r"\[([!^]?)(\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*)\]", re.DOTALL)
 _NAMED_CLASSES = {
@@ -13,72 +22,121 @@ _NAMED_CLASSES = {
     "[:space:]": r"\s", "[:xdigit:]": "0-9a-fA-F", "[:blank:]": r" \t",
 }  # fmt: skip
 _CLASS_PART = pattern(r"\[:[a-z]+:\]|\\.|.", re.DOTALL)
+_BRACES = pattern(r"\{([^{}]*,[^{}]*)\}")
+_STARS = pattern(r"\*+")
 _RULES_KEPT = 1_000_000
-"""Bytes of one `.gitignore` that are read; a longer one is no list of rules."""
+_MOST_CHOICES = 256
 
 
 def compile_glob(glob: str, *, anywhere: bool = False) -> re.Pattern[str]:
-    """A reader's glob: `*` and `?` stay in a folder, `**` crosses folders, `{a,b}` is either.
+    """A caller's glob: `*` and `?` stay in a folder, `**` crosses folders, `{a,b}` is either.
 
     With `anywhere`, a glob without a slash is matched against names in every folder.
     """
-    cleaned = glob.removeprefix("./")
-    parts = [_translate(each, crossing=".*") for each in _alternatives(cleaned)]
-    if not cleaned or any(part is None for part in parts):
+    cleaned = glob.removeprefix("./").lstrip("/")
+    if len(cleaned) > LONGEST:
+        raise InvalidArgument(f"the glob has {len(cleaned):,} characters, more than {LONGEST:,}")
+    if anywhere and "/" not in cleaned:
+        cleaned = f"**/{cleaned}"
+    choices = _written_out(cleaned)
+    expressions = [_expression(choice) for choice in choices]
+    if not cleaned or cleaned == "**/" or None in expressions:
         raise InvalidArgument(f"{glob!r} is not a glob: a bracket is not closed", hint="write [[] for a literal [")
-    prefix = "(?:.*/)?" if anywhere and "/" not in cleaned else ""
-    return re.compile(prefix + "(?:" + "|".join(part for part in parts if part is not None) + ")", re.DOTALL)
+    return re.compile("|".join(f"(?:{each})" for each in expressions), re.DOTALL)
 
 
-def _alternatives(glob: str) -> list[str]:
-    """A glob with its braces written out; braces without a comma, and more than 256 choices, stay as they are."""
-    choices = [glob]
-    while len(choices) <= 256:
-        spread = [found for found in (_first_braces(each) for each in choices) if found]
-        if not spread:
-            return choices
-        choices = [piece for each in choices for piece in (_first_braces(each) or [each])]
-    return [glob]
+def _written_out(glob: str) -> list[str]:
+    """A glob as globs without braces, in which `**` is always a whole component."""
+    waiting, done = [glob], []
+    while waiting:
+        current = waiting.pop(0)
+        if found := _BRACES.search(current):
+            before, after = current[: found.start()], current[found.end() :]
+            waiting += [before + choice + after for choice in found[1].split(",")]
+        elif (split := _split_crossing(current)) is not None:
+            waiting += split
+        else:
+            done.append(current)
+        if len(waiting) + len(done) > _MOST_CHOICES:
+            raise InvalidArgument(f"the glob {glob[:60]!r} has more than {_MOST_CHOICES} choices", hint="simplify it")
+    return done
 
 
-def _first_braces(glob: str) -> list[str] | None:
-    found = re.search(r"\{([^{}]*,[^{}]*)\}", glob)
-    if not found:
-        return None
-    return [glob[: found.start()] + choice + glob[found.end() :] for choice in found[1].split(",")]
+def _split_crossing(glob: str) -> list[str] | None:
+    """A glob whose first `**` stands beside other characters, as globs that mean the same; None when none does."""
+    components = _components(glob)
+    for at, component in enumerate(components):
+        if "**" in component and component.strip("*"):
+            found = next(each for each in _STARS.finditer(component) if len(each[0]) > 1)
+            before, after = component[: found.start()], component[found.end() :]
+            crossing = [*([f"{before}*"] if before else []), "**", *([f"*{after}"] if after else [])]
+            choices = [crossing] if not before else [[f"{before}*{after}"], crossing]
+            return ["/".join([*components[:at], *choice, *components[at + 1 :]]) for choice in choices]
+    return None
 
 
-def _translate(glob: str, *, crossing: str) -> str | None:
-    """The regular expression of a glob; None when a bracket is not closed. `crossing` is what a bare `**` means."""
-    parts: list[str] = []
+def _components(glob: str) -> list[str]:
+    """A glob split at its slashes; one in brackets is no separator."""
+    components = [""]
     at = 0
     while at < len(glob):
-        character = glob[at]
-        at_start = at == 0 or glob[at - 1] == "/"
+        end = at + 2 if glob[at] == "\\" else at + 1
+        if glob[at] == "[" and (found := _CLASS.match(glob, at)):
+            end = found.end()
+        if glob[at] == "/":
+            components.append("")
+        else:
+            components[-1] += glob[at:end]
+        at = end
+    return components
+
+
+def _expression(glob: str) -> str | None:
+    """The regular expression of a glob without braces; None when a bracket is not closed."""
+    blocks: list[list[str]] = [[]]
+    for component in _components(glob):
+        if len(component) > 1 and not component.strip("*"):
+            blocks.append([])
+            continue
+        translated = _component(component)
+        if translated is None:
+            return None
+        blocks[-1].append(translated)
+    first, *others = ["/".join(block) for block in blocks]
+    if not others:
+        return first
+    expression = f"{first}/" if first else ""
+    for block in others[:-1]:
+        # Leftmost and final: what follows may begin in any folder, so an earlier place is never worse.
+        expression += f"(?>(?:[^/]*/)*?{block}/)" if block else ""
+    return expression + (f"(?:[^/]*/)*?{others[-1]}" if others[-1] else ".+")
+
+
+def _component(text: str) -> str | None:
+    """The regular expression of one component of a path."""
+    pieces: list[str] = [""]
+    at = 0
+    while at < len(text):
+        character = text[at]
         if character == "*":
-            stars = len(glob[at:]) - len(glob[at:].lstrip("*"))
-            after = at + stars
-            if stars > 1 and at_start and glob[after : after + 1] == "/":
-                parts.append("(?:.*/)?")
-                after += 1
-            elif stars > 1 and at_start and after == len(glob):
-                parts.append(".+")
-            else:
-                parts.append(crossing if stars > 1 else "[^/]*")
-            at = after
+            at = _STARS.match(text, at).end()  # type: ignore[union-attr]
+            pieces.append("")
         elif character == "[":
-            found = _CLASS.match(glob, at)
+            found = _CLASS.match(text, at)
             if not found:
                 return None
-            parts.append(_character_class(found[1], found[2]))
+            pieces[-1] += _character_class(found[1], found[2])
             at = found.end()
-        elif character == "\\" and at + 1 < len(glob):
-            parts.append(re.escape(glob[at + 1]))
+        elif character == "\\" and at + 1 < len(text):
+            pieces[-1] += re.escape(text[at + 1])
             at += 2
         else:
-            parts.append("[^/]" if character == "?" else re.escape(character))
+            pieces[-1] += "[^/]" if character == "?" else re.escape(character)
             at += 1
-    return "".join(parts)
+    if len(pieces) == 1:
+        return pieces[0]
+    middle = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1] if piece)
+    return f"{pieces[0]}{middle}[^/]*{pieces[-1]}"
 
 
 def _character_class(negation: str, body: str) -> str:
@@ -122,10 +180,18 @@ def parse_rule(line: str) -> IgnoreRule | None:
     folders_only = pattern.endswith("/")
     pattern = pattern.removesuffix("/")
     by_name = "/" not in pattern
-    expression = _translate(pattern.removeprefix("/"), crossing="[^/]*")
-    if not pattern or expression is None:
+    if not pattern or len(pattern) > LONGEST:
+        return None
+    expression = _expression(_single_stars(pattern.removeprefix("/")))
+    if expression is None:
         return None
     return IgnoreRule(re.compile(expression, re.DOTALL), negated, folders_only, by_name)
+
+
+def _single_stars(rule: str) -> str:
+    """A rule in which `**` is always a whole component: git reads it as one star elsewhere."""
+    components = _components(rule)
+    return "/".join([each if not each.strip("*") else _STARS.sub("*", each) for each in components])
 
 
 def _without_trailing_spaces(line: str) -> str:
@@ -138,10 +204,11 @@ def _without_trailing_spaces(line: str) -> str:
 
 @record
 class IgnoreFile:
-    """The rules of one `.gitignore`, for the folder it stands in (`""` is the root)."""
+    """The rules of one `.gitignore`, for the folder it stands in (`""` is the root); `is_cut` when it has more."""
 
     folder: str
     rules: tuple[IgnoreRule, ...]
+    is_cut: bool = False
 
     def verdict(self, path: str, name: str, is_folder: bool) -> bool | None:
         """Whether a path is ignored; None when no rule speaks of it. The last rule that does decides."""
@@ -154,21 +221,12 @@ class IgnoreFile:
         return None
 
 
-def read_ignore_file(folder: str, relative: str) -> IgnoreFile | None:
+def read_ignore_file(tree: Tree, folder: str) -> IgnoreFile | None:
     """The rules a folder states; None when it has no `.gitignore` that can be read."""
     try:
-        # A FIFO of that name would block the open, a link could lead anywhere.
-        descriptor = os.open(
-            os.path.join(folder, ".gitignore"),
-            os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0),
-        )
+        content = tree.read(f"{folder}/.gitignore" if folder else ".gitignore", limit=_RULES_KEPT)
     except OSError:
         return None
-    with open(descriptor, "rb") as file:
-        try:
-            text = file.read(_RULES_KEPT).decode("utf-8", "surrogateescape")
-        except OSError:
-            return None
-    lines = text.removeprefix("\ufeff").split("\n")
-    rules = tuple(rule for line in lines if (rule := parse_rule(line.removesuffix("\r"))))
-    return IgnoreFile(relative, rules) if rules else None
+    lines = content.decode("utf-8", "surrogateescape").removeprefix("\ufeff").split("\n")
+    rules = [rule for line in lines[:MOST_RULES] if (rule := parse_rule(line.removesuffix("\r")))]
+    return IgnoreFile(folder, tuple(rules), is_cut=len(lines) > MOST_RULES) if rules else None

@@ -15,6 +15,7 @@ from itertools import accumulate, islice
 from operator import itemgetter
 from typing import Literal
 
+from haversack.files import Tree
 from haversack.values import record
 from haversack.workspace.files.secret_names import Withheld
 from haversack.workspace.files.selection import Names, Selection
@@ -84,20 +85,21 @@ def project_files(
         include_hidden=include_hidden,
         allow_secrets=workspace.allow_secrets,
     )
-    candidates = Candidates(workspace, place, at_once=sort != "path")
     tally = _Tally(place.relative)
-    taken = (selection.taken(names) for names in candidates)
     writer = SnapshotWriter("files")
     total_size = None
-    if sort == "path":
-        for names in taken:
-            # Names come in order, and plain ones are shown in that order.
-            tally.add(names.shown, is_sorted=names.are_plain)
-            _write_names(writer, workspace, names)
-    else:
-        looked = _Looked(taken, tally)
-        looked.write(writer, sort)
-        total_size = sum(looked.sizes)
+    with Tree(workspace.root) as tree:
+        candidates = Candidates(workspace, tree, place, at_once=sort != "path")
+        taken = (selection.taken(names) for names in candidates)
+        if sort == "path":
+            for names in taken:
+                # Names come in order, and plain ones are shown in that order.
+                tally.add(names.shown, is_sorted=names.are_plain)
+                _write_names(writer, names)
+        else:
+            looked = _Looked(tree, taken, tally)
+            looked.write(writer, sort)
+            total_size = sum(looked.sizes)
     return FileListing(
         path=place.relative,
         pattern=pattern,
@@ -133,35 +135,37 @@ def rows_in(told: str) -> list[Row]:
 
 def decoder(workspace: Workspace) -> Callable[..., ProjectFile]:
     """Reads a snapshot's rows, and looks up what they do not say."""
-    return partial(_file, os.path.join(workspace.root, ""))
+    return partial(_file, Tree(workspace.root))
 
 
 def _file(
-    root: str, path: str, raw: str = "", size: int | None = None, modified: int = 0, is_link: bool = False
+    tree: Tree, path: str, raw: str = "", size: int | None = None, modified: int = 0, is_link: bool = False
 ) -> ProjectFile:
     if size is not None:
         return ProjectFile(path, size, modified, is_link)
-    if facts := _look(root + (raw or path)):
+    if facts := _look(tree, raw or path):
         return ProjectFile(path, facts.st_size, int(facts.st_mtime), stat.S_ISLNK(facts.st_mode))
     return ProjectFile(path, 0, 0, is_gone=True)
 
 
-def _look(absolute: str) -> os.stat_result | None:
-    """What a file or link is now; None when there is none, or something else in its place."""
+def _look(tree: Tree, path: str) -> os.stat_result | None:
+    """What a file or link is now; None when there is none, or something else in its place or above it."""
     try:
-        facts = os.lstat(absolute)
+        facts = tree.facts(path)
     except OSError:
         return None
     return facts if stat.S_ISLNK(facts.st_mode) or stat.S_ISREG(facts.st_mode) else None
 
 
-def _write_names(writer: SnapshotWriter, workspace: Workspace, names: Names) -> None:
-    if names.are_plain:
-        if names.shown:
-            writer.add_parts([bundle("\0".join(names.shown).encode())], [len(names.shown)])
+def _write_names(writer: SnapshotWriter, names: Names) -> None:
+    if not names.shown:
         return
-    skip = len(os.path.join(workspace.root, ""))
-    writer.extend([(path, (names.folder + raw)[skip:]) for path, raw in zip(names.shown, names.raw, strict=True)])
+    # How many names come at once depends on how git's output was cut into blocks; the key must not.
+    writer.identify("".join([f"{path}\0" for path in names.shown]).encode())
+    if names.are_plain:
+        writer.add_parts([bundle("\0".join(names.shown).encode())], [len(names.shown)])
+    else:
+        writer.extend(list(zip(names.shown, names.raw, strict=True)))
 
 
 class _Tally:
@@ -197,13 +201,13 @@ class _Tally:
 class _Looked:
     """All files with what a look at each has shown, held as one text and arrays, not as objects."""
 
-    def __init__(self, batches: Iterator[Names], tally: _Tally) -> None:
+    def __init__(self, tree: Tree, batches: Iterator[Names], tally: _Tally) -> None:
         self._names = bytearray()
         self._ends, self.sizes, self._times, self._links = array("q", [0]), array("q"), array("q"), bytearray()
         self._is_sorted = True
         last = ""
         for names in batches:
-            paths, facts = _looked_at(names)
+            paths, facts = _looked_at(tree, names)
             if not paths:
                 continue
             self._is_sorted = self._is_sorted and last < paths[0] and names.are_plain
@@ -233,15 +237,15 @@ class _Looked:
             writer.add_parts([bundle(told)], [len(batch)])
 
 
-def _looked_at(names: Names) -> tuple[list[str], list[os.stat_result]]:
+def _looked_at(tree: Tree, names: Names) -> tuple[list[str], list[os.stat_result]]:
     """Those of some files that are there as files, with what a look at them shows."""
     try:
-        facts = list(map(os.lstat, [names.folder + raw for raw in names.raw]))
+        facts = list(map(tree.facts, names.raw))
         if all(stat.S_ISREG(mode) for mode in set(map(itemgetter(stat.ST_MODE), facts))):
             return names.shown, facts
     except OSError:
         pass  # one of them is gone; which, only a look at each can tell
-    looked = [(path, _look(names.folder + raw)) for path, raw in zip(names.shown, names.raw, strict=True)]
+    looked = [(path, _look(tree, raw)) for path, raw in zip(names.shown, names.raw, strict=True)]
     there = [(path, each) for path, each in looked if each]
     return [path for path, _ in there], [each for _, each in there]
 

@@ -10,9 +10,8 @@ from haversack.workspace.files.secret_names import WithheldCount, looks_secret, 
 
 @record
 class Names:
-    """Some files: their names below `folder`, which ends in a slash, to open them by, and their paths to show."""
+    """Some files: their paths from the root as the file system has them, and as they are shown."""
 
-    folder: str
     raw: list[str]
     shown: list[str]
 
@@ -81,6 +80,6 @@ class Selection:
             return names
         if names.are_plain:
             kept = [path for path in names.shown if path not in refused]
-            return Names(names.folder, kept, kept)
+            return Names(kept, kept)
         pairs = [pair for pair in zip(names.raw, names.shown, strict=True) if pair[1] not in refused]
-        return Names(names.folder, [raw for raw, _ in pairs], [path for _, path in pairs])
+        return Names([raw for raw, _ in pairs], [path for _, path in pairs])

@@ -2,13 +2,14 @@
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import lru_cache
 from itertools import chain, islice
 from operator import itemgetter
 
 from haversack.errors import HaversackError, OutsideRoot, ToolFailed
+from haversack.files import Tree
 from haversack.workspace.files.selection import Names
 from haversack.workspace.files.walk import Walk
 from haversack.workspace.git.command import Repository, failure, find_repository
@@ -27,13 +28,15 @@ class Candidates:
     tracked before what is not, and what has been deleted too, as soon as git has named it.
     """
 
-    def __init__(self, workspace: Workspace, place: Place, *, at_once: bool = False) -> None:
+    def __init__(self, workspace: Workspace, tree: Tree, place: Place, *, at_once: bool = False) -> None:
         self._workspace = workspace
+        self._tree = tree
         self._place = place
         self._at_once = at_once
         self.skipped: list[str] = []
         self.nested: list[str] = []
         self.notes: list[str] = []
+        self.excluded: list[str] = []
         self._repository: Repository | None = None
         try:
             self._repository = find_repository(workspace, place)
@@ -60,50 +63,64 @@ class Candidates:
             self.notes.append(f"{self._place.relative} is ignored by git.")
 
     def _walked(self) -> Iterator[Names]:
-        walk = Walk(self._workspace.root, raw_start(self._workspace, self._place))
+        walk = Walk(self._tree, self._place.raw, self._workspace.limits.seconds)
         paths = walk.files()
-        root = os.path.join(self._workspace.root, "")
         while batch := list(islice(paths, _BATCH)):
-            yield Names(root, batch, [shown(path) for path in batch])
+            yield Names(batch, [shown(path) for path in batch])
+        self.excluded += walk.excluded
         self.skipped += walk.skipped
+        self.notes += walk.notes
         if walk.unreadable:
             self.notes.append(f"{walk.unreadable} folders could not be opened.")
 
     def _git_names(self, repository: Repository) -> Iterator[Names]:
-        top = os.path.join(repository.top, "")
         path = repository.path_of(self._place)
-        to_shown = repository.namer()
         with ExitStack() as stack:
             tracked = stack.enter_context(repository.start("ls-files", "-z", "-s", "-t", "--", path))
             untracked = stack.enter_context(repository.start("ls-files", "-z", "-o", "--exclude-standard", "--", path))
-            texts: Iterator[bytes]
+            batches: Iterator[list[bytes]]
+            in_index = map(repository.from_root, _tracked(tracked.blocks()))
             if self._at_once:
-                texts = chain(map(b"\0".join, _unique(_tracked(tracked.blocks()))), _joined(untracked))
+                others = (part.removesuffix(b"\0").split(b"\0") for part in wholes(untracked.blocks()))
+                batches = chain(_unique(in_index), map(repository.from_root, others))
             else:
                 # Git names what is untracked when it has walked all folders; until then the tracked are looked for.
-                presence = _Presence(os.fsencode(top))
-                there = [b"\0".join(names) for names in map(presence.among, _tracked(tracked.blocks())) if names]
-                texts = _merged(there, list(records(untracked.blocks())))
-            for text in texts:
-                if names := self._named(top, text, to_shown):
+                presence = _Presence(self._tree)
+                there = [names for names in map(presence.among, filter(None, in_index)) if names]
+                batches = _merged(there, repository.from_root(list(records(untracked.blocks()))))
+            for batch in batches:
+                if names := self._named(batch):
                     yield names
             for running in (tracked, untracked):
                 _check(repository, running)
 
-    def _named(self, top: str, text: bytes, to_shown: Callable[[bytes], str | None]) -> Names | None:
+    def _named(self, names: list[bytes]) -> Names | None:
+        text = b"\0".join(names)
         if b"/\0" in text or text.endswith(b"/"):
-            listed = text.split(b"\0")
-            self.nested += [name for raw in listed if raw.endswith(b"/") and (name := to_shown(raw))]
-            text = b"\0".join(raw for raw in listed if not raw.endswith(b"/"))
-        if not text:
+            self.nested += [shown(os.fsdecode(raw)) for raw in names if raw.endswith(b"/")]
+            names = [raw for raw in names if not raw.endswith(b"/")]
+            text = b"\0".join(names)
+        if not names:
             return None
-        if self._workspace.root + os.sep == top and not text.translate(None, PLAIN):
+        if not text.translate(None, PLAIN):
             # Nearly every name is shown as it is: all of them can be taken as they stand.
-            raw_names = text.decode("ascii").split("\0")
-            return Names(top, raw_names, raw_names)
-        pairs = [(raw.decode("utf-8", "surrogateescape"), to_shown(raw)) for raw in text.split(b"\0")]
-        kept = [(raw, name) for raw, name in pairs if name is not None]
-        return Names(top, [raw for raw, _ in kept], [name for _, name in kept]) if kept else None
+            plain = text.decode("ascii").split("\0")
+            return Names(plain, plain)
+        raw_names = [raw.decode("utf-8", "surrogateescape") for raw in names]
+        return Names(raw_names, [shown(raw) for raw in raw_names])
+
+    def left_out(self) -> list[str]:
+        """Paths from the root that are ignored or belong to nested repositories, folders with a slash at the end.
+
+        Known when all names were given.
+        """
+        if not self.in_git or self._repository is None:
+            return self.excluded
+        path = self._repository.path_of(self._place)
+        ignored = self._repository.records(
+            "ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory", "--", path
+        )
+        return [*map(os.fsdecode, self._repository.from_root(list(ignored))), *self.nested]
 
 
 def _tracked(blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
@@ -124,25 +141,21 @@ def _tracked(blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
         yield names
 
 
-def _unique(batches: Iterator[list[bytes]]) -> Iterator[Iterable[bytes]]:
+def _unique(batches: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
     """Names in order, each once: a file in conflict is in the index once for each side."""
     previous = b""
-    for names in batches:
+    for names in filter(None, batches):
         kept = dict.fromkeys(names)
         kept.pop(previous, None)
         previous = names[-1]
-        yield kept
-
-
-def _joined(listing: Running) -> Iterator[bytes]:
-    return (names.removesuffix(b"\0") for names in wholes(listing.blocks()))
+        yield list(kept)
 
 
 class _Presence:
     """Tells whether what is tracked is still there: a folder is read at once, which is far less than a look at each."""
 
-    def __init__(self, top: bytes) -> None:
-        self._top = top
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
         self._held = lru_cache(maxsize=64)(self._names_in)
         self._previous = b""
 
@@ -167,29 +180,31 @@ class _Presence:
                 name = names[at]
                 begin = bisect_left(held, name, begin)
                 # A file system may spell a name otherwise than git does, and a submodule ends in a slash.
-                if (held[begin : begin + 1] == [name] or os.path.lexists(self._top + name)) and there[-1:] != [name]:
+                if (held[begin : begin + 1] == [name] or self._exists(name)) and there[-1:] != [name]:
                     there.append(name)
                 at += 1
         return there
 
     def _names_in(self, folder: bytes) -> list[bytes]:
         try:
-            return sorted([folder + name for name in os.listdir(self._top + folder)])
+            names = self._tree.names(os.fsdecode(folder.removesuffix(b"/")))
         except OSError:
             return []
+        return sorted([folder + os.fsencode(name) for name in names])
+
+    def _exists(self, name: bytes) -> bool:
+        return self._tree.exists(os.fsdecode(name.removesuffix(b"/")))
 
 
-def _merged(texts: list[bytes], others: list[bytes]) -> Iterator[bytes]:
-    """NUL-separated names in order, some at a time, and others among them."""
+def _merged(batches: list[list[bytes]], others: list[bytes]) -> Iterator[list[bytes]]:
+    """Names in order, some at a time, and others among them."""
     at = 0
-    for text in texts:
-        until = bisect_left(others, text[text.rfind(b"\0") + 1 :], at)
-        if until > at:
-            text = b"\0".join(sorted([*text.split(b"\0"), *others[at:until]]))
+    for names in batches:
+        until = bisect_left(others, names[-1], at)
+        yield sorted([*names, *others[at:until]]) if until > at else names
         at = until
-        yield text
     for start in range(at, len(others), _BATCH):
-        yield b"\0".join(others[start : start + _BATCH])
+        yield others[start : start + _BATCH]
 
 
 def _check(repository: Repository, running: Running) -> None:
@@ -203,11 +218,6 @@ def is_ignored(repository: Repository, place: Place) -> bool:
     path = repository.path_of(place)
     ignored = repository.records("ls-files", "-z", "-o", "-i", "--directory", "--exclude-standard", "--", path)
     return any(f"{path}/".startswith(os.fsdecode(name)) for name in ignored)
-
-
-def raw_start(workspace: Workspace, place: Place) -> str:
-    """The path of a place from the root as the file system has it, with forward slashes."""
-    return place.absolute[len(workspace.root) :].replace(os.sep, "/").strip("/")
 
 
 def git_refusal(refusal: HaversackError) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from haversack.errors import InvalidArgument, NotFound, OutsideRoot, ToolFailed
 from haversack.patterns import pattern
@@ -10,7 +10,7 @@ from haversack.repositories import git_text, git_top
 from haversack.values import record
 from haversack.workspace.git.trust import outside_reason
 from haversack.workspace.programs import Running, clean_environment, find_program, records
-from haversack.workspace.root import Place, Workspace, inside, relative_path, shown
+from haversack.workspace.root import Place, Workspace, inside, shown
 
 _SAFE_SETTINGS = (
     "core.fsmonitor=false",
@@ -42,16 +42,21 @@ class Repository:
         """What git calls a place: its path from the top level, `.` for the top level itself."""
         return os.path.relpath(place.absolute, self.top).replace(os.sep, "/")
 
-    def namer(self) -> Callable[[bytes], str | None]:
-        """Gives the workspace's name for a path of git's; None when it lies outside the root."""
+    def from_root(self, names: list[bytes]) -> list[bytes]:
+        """Paths of git's as paths from the workspace root, in the same order; those outside the root are left out."""
         root = self.workspace.root
+        if root == self.top:
+            return names
         if inside(root, self.top):
-            prefix = f"{relative_path(root, self.top)}/".lstrip("/")
-            return lambda name: prefix + shown(name.decode("utf-8", "surrogateescape"))
+            prefix = os.fsencode(self.top[len(root) :].replace(os.sep, "/").strip("/") + "/")
+            return [prefix + name for name in names]
         above = os.fsencode(os.path.relpath(root, self.top).replace(os.sep, "/") + "/")
-        return lambda name: (
-            shown(name[len(above) :].decode("utf-8", "surrogateescape")) if name.startswith(above) else None
-        )
+        return [name[len(above) :] for name in names if name.startswith(above)]
+
+    def shown(self, name: bytes) -> str | None:
+        """A path of git's as it is shown, from the workspace root; None when it lies outside."""
+        found = self.from_root([name])
+        return shown(found[0].decode("utf-8", "surrogateescape")) if found else None
 
     def start(self, *arguments: str, unfiltered: bool = False) -> Running:
         """A git command under way; `unfiltered` when it may compare the contents of files with the index."""

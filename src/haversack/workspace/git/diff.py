@@ -160,7 +160,7 @@ class _DiffReader:
     """Reads git's raw lines, its counts and its patch, in that order, and writes parts."""
 
     def __init__(self, repository: Repository) -> None:
-        self._name = repository.namer()
+        self._name = repository.shown
         self._allow_secrets = repository.workspace.allow_secrets
         self.writer = SnapshotWriter("diff")
         self.withheld = WithheldCount()

@@ -101,7 +101,7 @@ def _record(entry: StatusEntry) -> tuple[str, ...]:
 
 
 def _entries(repository: Repository, scope: str, headers: dict[str, str]) -> Iterator[StatusEntry]:
-    name = repository.namer()
+    name = repository.shown
     said = repository.records(
         "status", "--porcelain=v2", "--branch", "--ahead-behind", "-z", "--untracked-files=all", "--find-renames",
         "--ignore-submodules=dirty", "--", scope,

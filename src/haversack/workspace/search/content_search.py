@@ -1,37 +1,35 @@
-"""`search_content`: lines that match, with context, in order of path, by ripgrep when it is there."""
+"""`search_content`: lines that match, with context, in order of path."""
 
 import os
-import re
-from collections.abc import Iterator
-from contextlib import ExitStack
-from tempfile import NamedTemporaryFile, TemporaryFile
-from typing import IO
+import stat
+from collections import Counter
+from heapq import nsmallest
 
-from haversack.errors import InvalidArgument, OutsideRoot, ToolFailed
-from haversack.patterns import pattern
-from haversack.values import record, replace
-from haversack.workspace.files.exclusions import Excluded, count_withheld, excluded_from, start_listing
+from haversack.errors import InvalidArgument, ToolFailed
+from haversack.files import Tree
+from haversack.values import record
 from haversack.workspace.files.secret_names import Withheld
+from haversack.workspace.files.selection import Selection
 from haversack.workspace.files.unignored import Candidates
-from haversack.workspace.git.command import find_repository
-from haversack.workspace.programs import Running, clean_environment, find_program
 from haversack.workspace.root import Place, Workspace, locate, locate_readable
-from haversack.workspace.search.child_process import command_for, read_found
-from haversack.workspace.search.matches import Collected, Collector, Match, match_from, rows_in
-from haversack.workspace.search.patterns import Proof, Question, compile_pattern, may_run_long, question_for
-from haversack.workspace.search.python_engine import Plan, match_files
-from haversack.workspace.search.ripgrep import OPTIONS, match_proposals
-from haversack.workspace.snapshots import Snapshot
+from haversack.workspace.search.file_matching import LARGEST, Plan, match_files, match_files_apart
+from haversack.workspace.search.matches import Match, match_from
+from haversack.workspace.search.patterns import compile_pattern, may_run_long, ripgrep_pattern
+from haversack.workspace.search.ripgrep import files_with, find_ripgrep
+from haversack.workspace.snapshots import Snapshot, SnapshotWriter
 
 MOST_CONTEXT = 50
-_SIMPLE_GLOB = pattern(r"[\w.*?-]+", re.ASCII)
+RANKED = 50
+"""How many files a search names by their number of matches."""
+_MOST = 64_000_000
+"""Compressed bytes of matches that are kept: some ten times as much text."""
 
 
 @record
 class ContentMatches:
     """The lines that match; `files` counts the files that have any, `top` names those with most.
 
-    `engine` says which program found them; it makes no difference to what was found.
+    `engine` says whether ripgrep helped; it makes no difference to what was found.
     """
 
     pattern: str
@@ -62,185 +60,90 @@ def search_content(
     """
     if not 0 <= context_lines <= MOST_CONTEXT:
         raise InvalidArgument(f"context_lines is {context_lines}", hint=f"use 0 to {MOST_CONTEXT}")
-    compiled = compile_pattern(pattern, is_regex=is_regex, case_sensitive=case_sensitive)
+    compile_pattern(pattern, is_regex=is_regex, case_sensitive=case_sensitive)
     place = locate(workspace, path)
-    folder, shown_folder = place.absolute, place.relative
-    if not os.path.isdir(folder):
+    if not os.path.isdir(place.absolute):
         place = locate_readable(workspace, path)
-        folder, shown_folder = os.path.dirname(folder), shown_folder.rpartition("/")[0]
-    plan = Plan(
-        base=place.relative,
-        folder=folder,
-        prefix=f"{shown_folder}/" if shown_folder else "",
-        pattern=pattern,
-        is_regex=is_regex,
-        case_sensitive=case_sensitive,
-        context=context_lines,
-        file_pattern=file_pattern,
+    selection = Selection(
+        place.relative,
+        pattern=file_pattern,
+        by_name=True,
         include_hidden=include_hidden,
         allow_secrets=workspace.allow_secrets,
-        leaves_out_nested=False,
-        seconds=workspace.limits.seconds,
     )
-    search = _Search(workspace, place, plan, may_run_long(compiled))
-    question = question_for(compiled, is_regex=is_regex)
-    program = _ripgrep(workspace) if question is not None else None
-    if program and question is not None:
-        try:
-            collected = search.with_ripgrep(program, question)
-        except _NotForRipgrep:
-            program = None
-    if not program:
-        collected = search.with_python()
+    asked = ripgrep_pattern(pattern, is_regex=is_regex, case_sensitive=case_sensitive)
+    found = _Files(workspace, place, selection, asked, include_hidden=include_hidden)
+    plan = Plan(workspace.root, pattern, is_regex, case_sensitive, context_lines, workspace.limits.seconds)
+    if may_run_long(pattern, is_regex=is_regex):
+        matches = match_files_apart(plan, found.files, workspace.limits)
+    else:
+        matches = match_files(plan, found.files)
+    writer = SnapshotWriter("matches")
+    counts: Counter[str] = Counter()
+    for rows in matches:
+        writer.extend(rows)
+        counts[rows[0][0]] += len(rows)
+        if writer.size > _MOST:
+            raise ToolFailed(
+                f"the matches take more than {_MOST // 1_000_000} MB",
+                hint="use a longer pattern, a path or a file_pattern",
+            )
     return ContentMatches(
         pattern=pattern,
         path=place.relative,
-        matches=Snapshot(collected.snapshot, match_from, rows_in),
-        files=collected.files,
-        top=collected.top,
-        withheld=search.selection.withheld.total(),
-        notes=tuple(search.notes),
-        engine="rg" if program else "python",
+        matches=Snapshot(writer.finish(), match_from),
+        files=len(counts),
+        top=tuple(nsmallest(RANKED, counts.items(), key=lambda each: (-each[1], os.fsencode(each[0])))),
+        withheld=selection.withheld.total(),
+        notes=tuple(found.notes),
+        engine=found.engine,
     )
 
 
-def _ripgrep(workspace: Workspace) -> str | None:
-    if workspace.engine == "python":
-        return None
-    program = find_program("rg", outside=workspace.root)
-    if workspace.engine == "rg" and not program:
-        raise ToolFailed("ripgrep is not installed", hint="install haversack[rg], or set workspace.engine = auto")
-    return program
+class _Files:
+    """The files in which a search has to look, in order of path, as pairs of paths to open and to show."""
 
-
-class _NotForRipgrep(Exception):
-    """Ripgrep cannot answer a question, so Python has to."""
-
-
-class _Search:
-    """One search under way; `selection` counts what was withheld, `notes` say what the reader should know."""
-
-    def __init__(self, workspace: Workspace, place: Place, plan: Plan, runs_apart: bool) -> None:
-        self._workspace = workspace
-        self._place = place
-        self._plan = plan
-        self._runs_apart = runs_apart
-        self.selection = plan.selection()
+    def __init__(
+        self, workspace: Workspace, place: Place, selection: Selection, asked: str | None, *, include_hidden: bool
+    ) -> None:
+        self.engine = "python"
         self.notes: list[str] = []
+        self.files: list[tuple[str, str]] = []
+        self._large = 0
+        with Tree(workspace.root) as tree:
+            if not os.path.isdir(place.absolute):
+                if selection.takes(place.relative):
+                    self._add(tree, place.raw, place.relative)
+                self._note_large()
+                return
+            candidates = Candidates(workspace, tree, place)
+            for names in candidates:
+                taken = selection.taken(names)
+                for raw, path in zip(taken.raw, taken.shown, strict=True):
+                    self._add(tree, raw, path)
+        self.notes += candidates.notes
+        self._note_large()
+        program = find_ripgrep(workspace) if asked is not None else None
+        if program and asked is not None and self.files:
+            found = files_with(
+                workspace, program, place, asked,
+                left_out=candidates.left_out(), include_hidden=include_hidden, largest=LARGEST,
+            )  # fmt: skip
+            if found is not None:
+                self.engine = "rg"
+                self.files = [pair for pair in self.files if pair[0] in found]
 
-    def with_python(self) -> Collected:
-        """Matches in files that Python reads."""
-        self.selection = self._plan.selection()
-        collector = Collector(self._plan.context)
-        files = self._files()
-        if not self._runs_apart:
-            match_files(self._plan, files, collector.keep)
-            return collector.finish()
-        with TemporaryFile() as names:
-            for absolute, path in files:
-                names.write(os.fsencode(absolute) + b"\0" + os.fsencode(path) + b"\0")
-            names.seek(0)
-            self._apart(self._plan, "python", names, collector)
-        return collector.finish()
-
-    def _files(self) -> Iterator[tuple[str, str]]:
-        if not os.path.isdir(self._place.absolute):
-            if self.selection.takes(self._place.relative):
-                yield self._place.absolute, self._place.relative
-            return
-        candidates = Candidates(self._workspace, self._place, at_once=True)
-        for names in candidates:
-            taken = self.selection.taken(names)
-            yield from ((taken.folder + raw, path) for raw, path in zip(taken.raw, taken.shown, strict=True))
-        self.notes = candidates.notes
-
-    def with_ripgrep(self, program: str, question: Question) -> Collected:
-        """Matches among the lines that ripgrep proposes."""
-        options = [*OPTIONS, f"--context={self._plan.context}", f"--regexp={question.pattern}"]
-        if not os.path.isdir(self._place.absolute):
-            name = os.path.basename(self._place.absolute)
-            with self._start([program, *options, "--", f"./{name}"]) as running:
-                return self._proposed(running, self._plan, question.proof)
-        options += ["--hidden"] if self._plan.include_hidden else []
-        options += _type_arguments(self._plan.file_pattern)
+    def _add(self, tree: Tree, raw: str, path: str) -> None:
         try:
-            repository = find_repository(self._workspace, self._place)
-        except OutsideRoot:
-            raise _NotForRipgrep from None
-        with ExitStack() as stack:
-            # Git lists all files beside what is ignored, and ripgrep looks at them while the secrets are counted.
-            listing = stack.enter_context(start_listing(repository, self._place)) if repository else None
-            excluded = excluded_from(self._workspace, self._place, repository, self.selection)
-            self.notes = list(excluded.notes)
-            rules = stack.enter_context(NamedTemporaryFile(prefix="haversack-"))
-            rules.write(_rules(excluded))
-            rules.flush()
-            command = [program, *options, f"--ignore-file={rules.name}", "--", "./"]
-            running = stack.enter_context(self._start(command))
-            if listing and excluded.repository:
-                count_withheld(excluded.repository, listing, self.selection)
-            plan = replace(self._plan, leaves_out_nested=excluded.repository is not None)
-            return self._proposed(running, plan, question.proof)
+            facts = tree.facts(raw)
+        except OSError:
+            return
+        if facts.st_size > LARGEST:
+            self._large += 1
+        elif stat.S_ISREG(facts.st_mode):
+            self.files.append((raw, path))
 
-    def _proposed(self, running: Running, plan: Plan, proof: Proof) -> Collected:
-        collector = Collector(plan.context)
-        if not self._runs_apart:
-            match_proposals(plan, running.blocks(), collector.keep, proof=proof, keep_told=collector.keep_told)
-        elif proof == "none":
-            self._apart(plan, "rg", running.stdout, collector)
-        else:
-            with TemporaryFile() as doubtful:
-                match_proposals(
-                    plan,
-                    running.blocks(),
-                    collector.keep,
-                    proof=proof,
-                    keep_told=collector.keep_told,
-                    doubtful=doubtful,
-                )
-                if doubtful.tell():
-                    doubtful.seek(0)
-                    self._apart(plan, "rg", doubtful, collector)
-        ended = running.ended()
-        # 1 is "no match"; 2 with nothing to say is a file that could not be read, which Python would pass over too.
-        if ended.code not in (0, 1) and ended.errors:
-            raise _NotForRipgrep
-        return collector.finish()
-
-    def _start(self, command: list[str], stdin: IO[bytes] | None = None) -> Running:
-        return Running(
-            command,
-            cwd=self._plan.folder,
-            environment=clean_environment(),
-            limits=self._workspace.limits,
-            stdin=stdin,
-            name="the search",
-        )
-
-    def _apart(self, plan: Plan, engine: str, stdin: IO[bytes], collector: Collector) -> None:
-        with self._start(command_for(plan, engine), stdin) as running:
-            read_found(running.blocks(), collector.keep)
-            ended = running.ended()
-        if ended.code != 0:
-            reason = ended.errors.splitlines()[-1] if ended.errors else f"exit code {ended.code}"
-            raise ToolFailed(f"the search failed: {reason}", hint="narrow it with path or file_pattern")
-
-
-def _rules(excluded: Excluded) -> bytes:
-    """What ripgrep leaves out, as the rules of an ignore file: just what a listing leaves out."""
-    if excluded.is_all:
-        return b"*\n"
-    return b".git\n" + b"".join(b"/" + _as_rule(name) + b"\n" for name in excluded.names)
-
-
-def _as_rule(name: bytes) -> bytes:
-    # A line end cannot be written in a rule; a question mark matches it.
-    return re.sub(rb"[\\*?\[\]!# ]", rb"\\\g<0>", name).replace(b"\n", b"?")
-
-
-def _type_arguments(file_pattern: str) -> list[str]:
-    """Lets ripgrep leave out files whose names cannot fit the pattern; the pattern itself is checked afterwards."""
-    name = file_pattern.rpartition("/")[2]
-    if not name or "**" in name or not _SIMPLE_GLOB.fullmatch(name):
-        return []
-    return [f"--type-add=wanted:{name}", "--type=wanted"]
+    def _note_large(self) -> None:
+        if self._large:
+            what = "1 file" if self._large == 1 else f"{self._large:,} files"
+            self.notes.append(f"{what} over {LARGEST // 1_000_000} MB not searched")
