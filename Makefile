@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs clean install-dev install-bench torture
+.PHONY: demo test check bench docs clean install-dev install-bench torture mutate
 
 demo: $(VENV)/installed
 	@$(BIN)/haversack demo
@@ -26,6 +26,9 @@ bench: install-bench
 
 bench-%: install-bench
 	$(BIN)/python bench/bench_$(subst -,_,$*).py $(ARGS)
+
+mutate: install-dev
+	$(BIN)/python tools/mutate.py $(ARGS)
 
 torture: install-dev
 	$(BIN)/python bench/torture.py $(ARGS)

@@ -1,17 +1,21 @@
 """Calls that take their time: cancelled, reported on, queued, and finished before the server goes."""
 
+import json
+import os
+import signal
 import threading
 from collections.abc import Callable
 from io import BytesIO
 
 import pytest
 
-from haversack.app import Caller
+from haversack.app import Caller, open_caller
 from haversack.mcp import heartbeat
 from haversack.mcp.pool import Pool
 from haversack.protocol.lines import Output
 from haversack.stdio import server
 from haversack.tools.road.call import call
+from haversack.values import replace
 from tests.mcp.talking import Dialogue, Gate, called, hello, request, stateless
 
 Open = Callable[..., Dialogue]
@@ -185,3 +189,35 @@ def test_a_thread_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> Non
         pool._threads[0].join(timeout=30)
     pool.submit(done.set)
     assert done.wait(timeout=30)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are asked for differently")
+def test_a_stop_finishes_what_was_begun_and_drops_what_was_waiting(
+    caller: Caller, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropping = Pool.drop
+
+    def drop(pool: Pool) -> None:
+        dropping(pool)
+        gate.opened.set()
+
+    monkeypatch.setattr(Pool, "drop", drop)
+    monkeypatch.setattr(server, "PATIENCE_SECONDS", 5)
+    config = replace(caller.config, server=replace(caller.config.server, workers=1))
+    reading, writing = os.pipe()
+    calls = (hello(), called(1, "wait_at_gate", note="begun"), called(2, "wait_at_gate", note="waiting"))
+
+    def client() -> None:
+        os.write(writing, b"".join(json.dumps(each).encode() + b"\n" for each in calls))
+        assert gate.entered.wait(timeout=30)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    talking = threading.Thread(target=client)
+    talking.start()
+    with os.fdopen(reading, "rb") as stdin:
+        server.serve(
+            open_caller(config, directory=caller.directory), tool_names=["wait_at_gate"], stdin=stdin, stdout=BytesIO()
+        )
+    talking.join()
+    os.close(writing)
+    assert gate.passed == ["begun"]

@@ -138,6 +138,16 @@ def test_a_server_embeds_what_it_saves_and_a_single_command_leaves_it(caller: Ca
 
 
 @pytest.mark.usefixtures("model")
+def test_a_server_embeds_a_changed_text_again(caller: Caller, clock: Clock) -> None:
+    changed = save(caller, "Night", "The hound barks.")
+    server = open_caller(caller.config, directory=caller.directory, now=clock, own_account=True)
+    call(server, "mem_update", {"id": changed, "content": "Invoices are due."})
+    server.app.close()
+    with caller.database.read() as tx:
+        assert vectors.lacking(tx, ThreeNotions.name, 10) == []
+
+
+@pytest.mark.usefixtures("model")
 def test_a_deleted_memory_takes_its_vector_along(caller: Caller) -> None:
     gone = save(caller, "Night", "The hound barks.")
     similarity.reembed(caller.memory)

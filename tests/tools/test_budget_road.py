@@ -108,6 +108,14 @@ def test_writing_tools_are_logged_too_and_secrets_are_not(debited: Caller) -> No
     assert "PIN" not in line(entry)
 
 
+def test_secrets_in_arguments_and_in_a_tools_own_line_are_not_logged(debited: Caller) -> None:
+    token = "ghp_" + "a1B2" * 9
+    call(debited, "mem_search", {"query": f"who uses {token}"})
+    entry = newest(debited)
+    assert "who uses" in entry.arguments and token not in entry.arguments
+    assert "who uses" in entry.brief and token not in entry.brief
+
+
 def test_a_call_that_failed_is_debited_and_logged(debited: Caller) -> None:
     with pytest.raises(NotFound) as caught:
         call(debited, "mem_get_observation", {"id": 999})
