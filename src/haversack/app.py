@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from haversack.config import Config, load
+from haversack.console import Console
 from haversack.memory.room import Memory, microseconds_now
 from haversack.store.engine import Engine
 from haversack.tokens import Profile, profile_named
@@ -100,7 +101,8 @@ class Caller:
     """Who asks: one connection's directory, workspace, budget account, token profile and namespace.
 
     A connection that lasts has an account of its own (`own_account`) unless it was given one; a single command has
-    none unless it was given one, so that asking twice gives the same answer.
+    none unless it was given one, so that asking twice gives the same answer. A door with standard streams puts its
+    own `console` in place.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class Caller:
         self.app = app
         self.directory = directory
         self.namespace = namespace
+        self.console = Console()
         self._own_account = own_account
         self._account = account.strip().lower()
         self._profile_name = profile

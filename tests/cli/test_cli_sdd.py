@@ -11,7 +11,6 @@ import pytest
 
 from haversack.cli import main
 from haversack.cli.completion import script
-from haversack.cli.doors import OWN
 from haversack.cli.overview import commands
 from haversack.tools.registry import tools
 
@@ -31,8 +30,7 @@ def run(*typed: str) -> int:
 
 def test_every_planning_tool_has_a_command() -> None:
     named = {tool.name for command, tool in commands() if command.name.startswith("sdd ")}
-    assert named == {tool.name for tool in tools().values() if tool.group == "sdd"}
-    assert "sdd doctor" in {door.name for door in OWN}
+    assert named == {tool.name for tool in tools().values() if tool.group == "sdd"} | {"plan_doctor"}
 
 
 def test_a_project_is_started_and_shown(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -86,8 +84,8 @@ def test_the_doctor_finds_and_mends_a_damaged_plan(capsys: pytest.CaptureFixture
     assert "run `haversack sdd doctor --mend`" in capsys.readouterr().out
     assert run("doctor", "--mend", "--json") == 0
     facts = json.loads(capsys.readouterr().out)
-    assert [each["file"] for each in facts["mended"]] == ["sdd/sdd.json"]
-    assert (folder / facts["mended"][0]["kept"]).read_text().startswith('{"name": "Shop"')
+    assert [(each["file"], each["mended"]) for each in facts["findings"]] == [("sdd/sdd.json", True)]
+    assert (folder / facts["findings"][0]["kept"]).read_text().startswith('{"name": "Shop"')
     assert run("context") == 0
     assert "Project Shop (expert)" in capsys.readouterr().out
 

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,12 @@ TYPED = {
     "ws read": "notes.txt",
     "ws info": "notes.txt",
     "ws blame": "notes.txt",
+    "tokens": "notes.txt",
+    "export": "-o out.jsonl",
+    "import": "EXPORT",
+    "pack diff": "PACK PACK",
+    "backup": "copy.db",
+    "restore-backup": "BACKUP --force",
 }
 """What works on the store below where it is not what the parameters suggest; plans have tests of their own."""
 SUGGESTED = {"integer": "1", "integers": "1", "number": "0.5", "string": "note", "strings": "note", "object": "{}"}
@@ -74,6 +81,16 @@ def words(caller: Caller, command: Command, tool: Tool) -> list[str]:
         now.app.close()
         assert left is not None
         typed = typed.replace("KEY", left.key)
+    if "PACK" in typed:
+        made = json.loads(call(caller, "context_pack", {"format": "json"}).text)["pack_id"]
+        typed = typed.replace("PACK", made)
+    if "BACKUP" in typed:
+        call(caller, "backup_store", {"file": "kept.db", "force": True})
+        typed = typed.replace("BACKUP", "kept.db")
+        caller.app.close()
+    if "EXPORT" in typed:
+        call(caller, "export_memories", {"file": "kept.jsonl"})
+        typed = typed.replace("EXPORT", "kept.jsonl")
     if "ACCOUNT" in typed:
         account = json.loads(call(caller, "budget_open", {"format": "json"}).text)["account"]["handle"]
         typed = typed.replace("ACCOUNT", account)
@@ -96,6 +113,8 @@ def test_every_command_replies_in_json_within_its_budget(
 ) -> None:
     if command.name.startswith("sdd "):
         return
+    if command.name == "reembed" and find_spec("wordllama") is None:
+        pytest.skip("needs a model of meaning")
     in_a_repository(tool, tmp_path)
     typed = [*command.name.split(), *words(seeded, command, tool), "--json"]
     assert main([*typed, "--token-budget", "400"]) == 0, capsys.readouterr().err
@@ -110,6 +129,8 @@ def test_every_command_replies_in_text(
 ) -> None:
     if command.name.startswith("sdd "):
         return
+    if command.name == "reembed" and find_spec("wordllama") is None:
+        pytest.skip("needs a model of meaning")
     in_a_repository(tool, tmp_path)
     assert main([*command.name.split(), *words(seeded, command, tool)]) == 0, capsys.readouterr().err
     printed = capsys.readouterr().out
@@ -279,7 +300,7 @@ def test_a_reply_can_be_written_to_a_file(
     assert main(["context-pack", "--tokens", "300", "-o", str(target), *json_]) == 0
     assert capsys.readouterr().out == ""
     assert count_tokens(target.read_text(encoding="utf-8").removesuffix("\n")) <= 300
-    assert main(["context-pack", "-o", str(tmp_path / "no" / "such" / "folder")]) == 1
+    assert main(["context-pack", "-o", str(tmp_path / "out.txt" / "below-a-file")]) == 1
     assert "cannot be written" in capsys.readouterr().err
 
 
@@ -304,7 +325,8 @@ def test_doctor_finds_a_sound_store_well(seeded: Caller, capsys: pytest.CaptureF
     text = capsys.readouterr().out
     assert "BAD" not in text and "integrity" in text
     assert main(["doctor", "--json"]) == 0
-    assert all(each["well"] for each in json.loads(capsys.readouterr().out))
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["well"] and all(each["well"] for each in facts["checks"])
 
 
 def test_doctor_finds_and_mends_an_index_that_disagrees(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
@@ -320,10 +342,9 @@ def test_doctor_finds_and_mends_an_index_that_disagrees(seeded: Caller, capsys: 
 def test_doctor_says_how_to_mend_a_wrong_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "config.toml").write_text("[memory]\ncolour = 'red'\n")
-    assert main(["doctor"]) == 1
-    assert "memory.colour" in capsys.readouterr().out
-    assert main(["stats"]) == 1
-    assert "memory.colour" in capsys.readouterr().err
+    for command in ("doctor", "stats"):
+        assert main([command]) == 1
+        assert "memory.colour" in capsys.readouterr().err
 
 
 def test_doctor_finds_a_store_that_others_can_read(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,7 @@ def everything(caller: Caller) -> dict[str, object]:
 
 
 def test_a_round_trip_loses_nothing(full: Caller, fresh: Caller) -> None:
-    lines = list(transfer.export(full.memory))
+    lines = list(transfer.export(full.memory, include_deleted=True))
     done = transfer.import_(fresh.memory, lines)
     assert everything(fresh) == everything(full)
     assert (done.added, done.updated, done.known) == (len(lines) - 1, 0, 1)
@@ -84,7 +84,7 @@ def test_a_round_trip_loses_nothing(full: Caller, fresh: Caller) -> None:
 
 
 def test_what_was_imported_is_found_counted_and_grouped_as_before(full: Caller, fresh: Caller) -> None:
-    transfer.import_(fresh.memory, transfer.export(full.memory))
+    transfer.import_(fresh.memory, transfer.export(full.memory, include_deleted=True))
     for caller in (full, fresh):
         found = finding.search(caller.memory, "text titel", finding.filters(caller.memory), limit=50)
         assert found.total == 5
@@ -97,7 +97,7 @@ def test_what_was_imported_is_found_counted_and_grouped_as_before(full: Caller, 
 
 
 def test_importing_twice_adds_nothing(full: Caller, fresh: Caller) -> None:
-    lines = list(transfer.export(full.memory))
+    lines = list(transfer.export(full.memory, include_deleted=True))
     transfer.import_(fresh.memory, lines)
     before = everything(fresh)
     done = transfer.import_(fresh.memory, lines)
@@ -107,16 +107,16 @@ def test_importing_twice_adds_nothing(full: Caller, fresh: Caller) -> None:
 
 def test_an_export_can_be_imported_where_it_came_from(full: Caller) -> None:
     before = everything(full)
-    done = transfer.import_(full.memory, list(transfer.export(full.memory)))
+    done = transfer.import_(full.memory, list(transfer.export(full.memory, include_deleted=True)))
     assert (done.added, done.updated) == (0, 0)
     assert everything(full) == before
 
 
 def test_a_newer_text_replaces_the_older_which_is_kept(full: Caller, fresh: Caller, clock: Clock) -> None:
-    transfer.import_(fresh.memory, transfer.export(full.memory))
+    transfer.import_(fresh.memory, transfer.export(full.memory, include_deleted=True))
     clock.advance(days=1)
     edits.update(full.memory, 3, Changes(content="the latest", title="Who asked?"))
-    done = transfer.import_(fresh.memory, transfer.export(full.memory))
+    done = transfer.import_(fresh.memory, transfer.export(full.memory, include_deleted=True))
     assert (done.updated, done.added) == (1, 0)
     found, revisions = edits.history(fresh.memory, 3)
     assert found.content == "the latest"
@@ -125,7 +125,7 @@ def test_a_newer_text_replaces_the_older_which_is_kept(full: Caller, fresh: Call
 
 
 def test_an_older_text_does_not_replace_a_newer(full: Caller, fresh: Caller, clock: Clock) -> None:
-    lines = list(transfer.export(full.memory))
+    lines = list(transfer.export(full.memory, include_deleted=True))
     transfer.import_(fresh.memory, lines)
     clock.advance(days=1)
     edits.update(fresh.memory, 3, Changes(content="changed here"))
@@ -135,7 +135,7 @@ def test_an_older_text_does_not_replace_a_newer(full: Caller, fresh: Caller, clo
 
 def test_into_a_store_in_use_ids_are_new_and_relations_still_meet(full: Caller, fresh: Caller) -> None:
     pipeline.save(fresh.memory, Draft(title="mine", content="mine", project="p"))
-    transfer.import_(fresh.memory, transfer.export(full.memory))
+    transfer.import_(fresh.memory, transfer.export(full.memory, include_deleted=True))
     with fresh.database.read() as tx:
         titles = {each.id: each.title for each in observations.everything(tx)}
         ends = {
@@ -147,7 +147,7 @@ def test_into_a_store_in_use_ids_are_new_and_relations_still_meet(full: Caller, 
 
 def test_a_rival_of_a_live_topic_keeps_its_text_under_no_topic(full: Caller, fresh: Caller) -> None:
     pipeline.save(fresh.memory, Draft(title="mine", content="mine", project="p", topic_key="topic/0"))
-    transfer.import_(fresh.memory, transfer.export(full.memory))
+    transfer.import_(fresh.memory, transfer.export(full.memory, include_deleted=True))
     with fresh.database.read() as tx:
         topics = {each.title: each.topic_key for each in observations.everything(tx)}
     assert (topics["mine"], topics["Titel 0 new"]) == ("topic/0", "")
@@ -155,7 +155,9 @@ def test_a_rival_of_a_live_topic_keeps_its_text_under_no_topic(full: Caller, fre
 
 def an_observation(full: Caller) -> dict[str, object]:
     found: dict[str, object] = next(
-        row for row in map(json.loads, transfer.export(full.memory)) if row["type"] == "observation"
+        row
+        for row in map(json.loads, transfer.export(full.memory, include_deleted=True))
+        if row["type"] == "observation"
     )
     return found
 
@@ -175,7 +177,7 @@ def an_observation(full: Caller) -> dict[str, object]:
     ],
 )
 def test_a_wrong_line_is_named_and_nothing_is_imported(full: Caller, fresh: Caller, wrong: str) -> None:
-    lines = list(transfer.export(full.memory))
+    lines = list(transfer.export(full.memory, include_deleted=True))
     with pytest.raises(InvalidArgument, match="line 4 ") as caught:
         transfer.import_(fresh.memory, [*lines[:3], wrong, *lines[3:]])
     assert "nothing was imported" in caught.value.hint
@@ -195,7 +197,7 @@ def test_a_wrong_line_is_named_and_nothing_is_imported(full: Caller, fresh: Call
 def test_a_record_with_a_wrong_value_is_named_and_nothing_is_imported(
     full: Caller, fresh: Caller, field: str, value: object
 ) -> None:
-    lines = list(transfer.export(full.memory))
+    lines = list(transfer.export(full.memory, include_deleted=True))
     wrong = json.dumps(an_observation(full) | {field: value, "uid": "fresh" if field != "uid" else value})
     with pytest.raises(InvalidArgument, match=f"line {len(lines) + 1} "):
         transfer.import_(fresh.memory, [*lines, wrong])
@@ -204,18 +206,20 @@ def test_a_record_with_a_wrong_value_is_named_and_nothing_is_imported(
 
 @pytest.mark.parametrize("kind", ["revision", "prompt", "relation"])
 def test_a_record_that_hangs_in_the_air_is_named(full: Caller, fresh: Caller, kind: str) -> None:
-    lonely = next(line for line in transfer.export(full.memory) if json.loads(line)["type"] == kind)
+    lonely = next(
+        line for line in transfer.export(full.memory, include_deleted=True) if json.loads(line)["type"] == kind
+    )
     with pytest.raises(InvalidArgument, match="line 1 "):
         transfer.import_(fresh.memory, [lonely])
 
 
 def test_blank_lines_do_not_matter(full: Caller, fresh: Caller) -> None:
-    lines = [line for each in transfer.export(full.memory) for line in (each, "", "  \n")]
+    lines = [line for each in transfer.export(full.memory, include_deleted=True) for line in (each, "", "  \n")]
     transfer.import_(fresh.memory, lines)
     assert everything(fresh) == everything(full)
 
 
 def test_every_line_is_one_json_document_without_line_breaks(full: Caller) -> None:
-    for line in transfer.export(full.memory):
+    for line in transfer.export(full.memory, include_deleted=True):
         assert "\n" not in line
         assert json.loads(line)["type"]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bench.bench_tokens import contents
 from haversack.app import open_caller
-from haversack.cli import token_counts
+from haversack.cli import main
 from haversack.config import Config
 from haversack.errors import DamagedFile
 from haversack.memory.save import pipeline
@@ -266,8 +266,8 @@ def test_files_are_counted_under_the_profile_and_estimates_are_marked(
 ) -> None:
     path = tmp_path / "note.txt"
     path.write_text("Hello, world", "utf-8")
-    monkeypatch.setattr(token_counts, "profile_named", estimated_profile)
-    assert token_counts.run([str(path)], [name], as_json=False) == 0
+    monkeypatch.setattr("haversack.tools.upkeep.token_counts.profile_named", estimated_profile)
+    assert main(["tokens", str(path), "--profile", name]) == 0
     assert "3~" in capsys.readouterr().out
 
 
@@ -275,8 +275,8 @@ def test_files_are_counted_under_the_profile_and_estimates_are_marked(
 def test_files_counted_exactly_carry_no_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "note.txt"
     path.write_text("Hello, world", "utf-8")
-    assert token_counts.run([str(path)], list(MODELS), as_json=False) == 0
-    assert "~" not in capsys.readouterr().out
+    assert main(["tokens", str(path), "--profiles", ",".join(MODELS)]) == 0
+    assert "~" not in capsys.readouterr().out.rpartition("📏")[0]
 
 
 def test_every_profile_can_be_counted_with() -> None:

@@ -136,11 +136,11 @@ def test_pack_diff_of_two_ids_says_what_was_added_removed_and_changed(
     added = save(caller, "Added", "A new fact.")
     second = pack(caller)
     assert main(["pack", "diff", first["pack_id"], second["pack_id"]]) == 0
-    assert capsys.readouterr().out.splitlines() == [
+    assert capsys.readouterr().out.splitlines()[:-1] == [
+        "1 added, 1 removed, 1 changed, 0 unchanged",
         f"+ #{added} Added",
         f"- #{dropped} Dropped",
         f"~ #{edited} Edited",
-        "1 added, 1 removed, 1 changed, 0 unchanged",
     ]
 
 
@@ -156,12 +156,8 @@ def test_pack_diff_reads_saved_packs_and_answers_in_json(
     after.write_text(json.dumps(last))
     assert main(["pack", "diff", str(before), str(after), "--json"]) == 0
     of_files = json.loads(capsys.readouterr().out)
-    assert of_files == {
-        "added": [],
-        "removed": [],
-        "changed": [{"id": edited, "title": "Edited again"}],
-        "unchanged": 1,
-    }
+    assert of_files["changes"] == [{"change": "changed", "id": edited, "title": "Edited again"}]
+    assert [of_files[name] for name in ("added", "removed", "changed", "unchanged")] == [0, 0, 1, 1]
     assert main(["pack", "diff", str(before), last["pack_id"], "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == of_files
 

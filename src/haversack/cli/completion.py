@@ -1,5 +1,7 @@
 """Completion scripts, made from the same declarations as the commands."""
 
+from haversack import terminal
+from haversack.argument_parser import plain_parser
 from haversack.cli.doors import OWN
 from haversack.cli.options import parser_for
 from haversack.cli.overview import commands
@@ -81,3 +83,16 @@ def _fish(known: dict[str, list[str]]) -> str:
             what = f"-l {word.removeprefix('--')}" if word.startswith("--") else f"-a {word}"
             lines.append(f"complete -c haversack -n '{seen}' {what}")
     return "\n".join(lines)
+
+
+def run(typed: list[str]) -> int:
+    """Run `haversack completion`."""
+    parser = plain_parser(
+        "completion",
+        "Print a completion script for a shell.",
+        'eval "$(haversack completion bash)"',
+        "haversack completion fish > ~/.config/fish/completions/haversack.fish",
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    terminal.show(script(parser.parse_args(typed).shell))
+    return 0

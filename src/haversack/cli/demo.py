@@ -4,6 +4,7 @@ import tempfile
 
 from haversack import terminal
 from haversack.app import Caller, open_caller
+from haversack.argument_parser import plain_parser
 from haversack.cli.tool_command import tally
 from haversack.config import Config
 from haversack.tools.road.call import Options, call
@@ -53,8 +54,9 @@ It fails when the clock crosses midnight UTC between the two requests. Freeze th
 QUESTION = "how did we do the jwt auth"
 
 
-def show() -> int:
+def run(typed: list[str]) -> int:
     """Seed a store, search and pack it at two budgets, and show how to get the rest."""
+    plain_parser("demo", "Show the main job on a small store in a temporary place.").parse_args(typed)
     with tempfile.TemporaryDirectory(prefix="haversack-demo-") as home:
         caller = open_caller(Config(home=home), directory=home)
         try:

@@ -41,61 +41,13 @@ class Door:
 
 
 OWN = (
-    Door(
-        "tokens",
-        "packs and budget",
-        "Count the tokens of files under each profile.",
-        "haversack.cli.housekeeping:tokens",
-    ),
-    Door("export", "upkeep", "Write everything as JSON Lines.", "haversack.cli.housekeeping:export"),
-    Door(
-        "import",
-        "upkeep",
-        "Read JSON Lines written by export; what is there already is not added again.",
-        "haversack.cli.housekeeping:import_",
-    ),
-    Door(
-        "backup",
-        "upkeep",
-        "Write the whole store to one checked file, while it is in use.",
-        "haversack.cli.housekeeping:backup",
-    ),
-    Door(
-        "restore-backup",
-        "upkeep",
-        "Put a backup in the place of the store; the old store is kept beside it.",
-        "haversack.cli.housekeeping:restore_backup",
-    ),
+    Door("demo", "upkeep", "Show the main job on a small store in a temporary place.", "haversack.cli.demo:run"),
+    Door("completion", "upkeep", "Print a completion script for a shell.", "haversack.cli.completion:run"),
     Door(
         "fitcheck",
         "hosts and servers",
         "Try any MCP server's tools at many token budgets and report what does not fit.",
-        "haversack.cli.housekeeping:fitcheck",
-    ),
-    Door(
-        "reembed",
-        "upkeep",
-        "Give memories the vectors that search by meaning needs.",
-        "haversack.cli.housekeeping:reembed",
-    ),
-    Door(
-        "pack diff", "packs and budget", "Say what changed between two packs.", "haversack.cli.housekeeping:pack_diff"
-    ),
-    Door(
-        "demo", "upkeep", "Show the main job on a small store in a temporary place.", "haversack.cli.housekeeping:demo"
-    ),
-    Door("doctor", "upkeep", "Say what is wrong, and how to mend it.", "haversack.cli.housekeeping:doctor"),
-    Door(
-        "sdd doctor",
-        "plan",
-        "Say what is damaged in the plan kept here, and mend it.",
-        "haversack.cli.housekeeping:sdd_doctor",
-    ),
-    Door(
-        "completion",
-        "upkeep",
-        "Print a completion script for bash, zsh or fish.",
-        "haversack.cli.housekeeping:completion",
+        "haversack.fitcheck.command:run",
     ),
 )
-"""The commands of this room that are not tools."""
+"""The commands that are neither tools nor another room's."""

@@ -14,21 +14,28 @@ _OPTION_NAMES = {
     "detail_level": ("--detail", "--detail-level"),
     "tags": ("--tag", "--tags"),
 }
+_JOINED = ("query", "content")
+"""Parameters whose words need no quotes."""
 
 
 def parser_for(command: Command, tool: Tool) -> Parser:
     """The parser of one command."""
     parser = plain_parser(command.name, command.about or tool.about, *command.examples)
+    named = {parameter: names for parameter, *names in command.options}
     for parameter in tool.parameters:
         if not command.takes(parameter):
             continue
         if parameter.name in command.positionals:
-            _add_positional(parser, parameter)
-        else:
-            _add_option(parser, parameter)
+            _add_positional(parser, parameter, is_needed=parameter.required and parameter.name not in named)
+        if parameter.name not in command.positionals or parameter.name in named:
+            is_needed = parameter.required and parameter.name not in (*command.positionals, *command.optional)
+            _add_option(parser, parameter, _names(parameter, named, tool), is_needed=is_needed)
     parser.add_argument("--json", action="store_true", help="reply as JSON, within the same budget")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the reply to a file")
-    parser.add_argument("--profile", help="how tokens are counted: o200k, bytes4, claude, ...")
+    taken = {name for names in named.values() for name in names}
+    if "-o" not in taken:
+        parser.add_argument("-o", "--output", metavar="FILE", help="write the reply to a file, for you alone")
+    if "--profile" not in taken:
+        parser.add_argument("--profile", help="how tokens are counted: o200k, bytes4, claude, ...")
     if command.watch:
         parser.add_argument("--watch", action="store_true", help="show it again every two seconds, until Ctrl-C")
     return parser
@@ -39,9 +46,12 @@ def arguments_from(command: Command, tool: Tool, parsed: argparse.Namespace) -> 
     given: dict[str, Any] = dict(command.fixed or {})
     for parameter in tool.parameters:
         found = getattr(parsed, parameter.name, None)
+        if found is None and parameter.name in command.optional:
+            found = ""
         if found is None or parameter.name == "format":
             continue
-        if parameter.kind == "string" and found == "-":
+        # A tool for the terminal alone takes `-` for a file and reads it through the console.
+        if parameter.kind == "string" and found == "-" and not tool.terminal_only:
             found = _standard_input(parameter.name)
         given[parameter.name] = found
     if parsed.json:
@@ -49,25 +59,39 @@ def arguments_from(command: Command, tool: Tool, parsed: argparse.Namespace) -> 
     return given
 
 
-def _add_positional(parser: Parser, parameter: Parameter) -> None:
-    words = "*" if parameter.name == "query" else None if parameter.required else "?"
+def _add_positional(parser: Parser, parameter: Parameter, *, is_needed: bool) -> None:
+    several = parameter.kind in ("strings", "integers")
+    joined = parameter.name in _JOINED
+    words = "+" if several and is_needed else "*" if several or joined else None if is_needed else "?"
     parser.add_argument(
-        parameter.name, metavar=parameter.name.upper(), nargs=words, help=_help(parameter), action=_JoinedWords
+        parameter.name,
+        metavar=parameter.name.upper(),
+        nargs=words,
+        help=_help(parameter),
+        action=_Words if several or joined else "store",
     )
 
 
-class _JoinedWords(argparse.Action):
-    """Several words typed without quotes are one query."""
+class _Words(argparse.Action):
+    """Several words typed without quotes: one text, or one list; a single word may hold a list with commas."""
 
     def __call__(self, parser: object, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        if isinstance(values, list):
-            values = " ".join(values) if values else None
-        setattr(namespace, self.dest, values)
+        if not values:
+            return  # what an option gave stays
+        is_text = self.dest in _JOINED
+        setattr(namespace, self.dest, " ".join(values) if is_text else values[0] if len(values) == 1 else values)
 
 
-def _add_option(parser: Parser, parameter: Parameter) -> None:
+def _names(parameter: Parameter, named: dict[str, list[str]], tool: Tool) -> tuple[str, ...]:
+    """The options a parameter is typed as; another parameter's own name is left to it."""
+    if parameter.name in named:
+        return tuple(named[parameter.name])
     plain = "--" + parameter.name.replace("_", "-")
-    names = _OPTION_NAMES.get(parameter.name, (plain,))
+    others = {"--" + each.name.replace("_", "-") for each in tool.parameters} - {plain}
+    return tuple(name for name in _OPTION_NAMES.get(parameter.name, (plain,)) if name not in others)
+
+
+def _add_option(parser: Parser, parameter: Parameter, names: tuple[str, ...], *, is_needed: bool) -> None:
     settings: dict[str, Any] = {"dest": parameter.name, "help": _help(parameter), "default": None}
     if parameter.kind == "boolean":
         settings["action"] = argparse.BooleanOptionalAction if parameter.default is None else "store_true"
@@ -75,7 +99,7 @@ def _add_option(parser: Parser, parameter: Parameter) -> None:
         settings |= {"action": _Collected, "metavar": parameter.name.upper()}
     else:
         settings["metavar"] = "N" if parameter.kind in ("integer", "number") else parameter.name.upper()
-    parser.add_argument(*names, required=parameter.required, **settings)
+    parser.add_argument(*names, required=is_needed, **settings)
 
 
 class _Collected(argparse.Action):

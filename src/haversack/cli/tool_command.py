@@ -3,8 +3,9 @@
 import time
 from typing import TYPE_CHECKING
 
-from haversack import terminal
+from haversack import private_files, terminal
 from haversack.app import open_caller
+from haversack.cli.console import CommandConsole
 from haversack.cli.options import arguments_from, parser_for
 from haversack.config import load
 from haversack.tools.declaration import Command, Tool
@@ -28,6 +29,7 @@ def run(command: Command, tool: Tool, typed: list[str]) -> int:
     if as_table:
         arguments["format"] = "json"
     caller = open_caller(config)
+    console = caller.console = CommandConsole()
     try:
         reply = call(caller, tool.name, arguments, Options(footer=not command.paste))
         while getattr(parsed, "watch", False):
@@ -35,16 +37,19 @@ def run(command: Command, tool: Tool, typed: list[str]) -> int:
             time.sleep(WATCH_SECONDS)
             reply = call(caller, tool.name, arguments)
     finally:
+        console.close()
         caller.app.close()
-    if as_table:
+    if console.wrote:
+        terminal.say(reply.text)
+    elif as_table:
         _show_table(reply.text, command)
     elif getattr(parsed, "output", None):
-        _write(parsed.output, reply.text)
+        private_files.write(parsed.output, [reply.text if reply.text.endswith("\n") else reply.text + "\n"])
     else:
         terminal.show(reply.text)
     if command.paste and not parsed.json:
         terminal.say(tally(reply, "memories"))
-    return 0
+    return console.exit_code
 
 
 def _show_table(text: str, command: Command) -> None:
@@ -67,15 +72,3 @@ def tally(reply: "Reply", noun: str) -> str:
         return said
     way = f"haversack more {reply.left.key}" if reply.left.key else "not kept, as the store cannot be written"
     return f"{said}; {reply.left.items} left out, ~{reply.left.price:,} tokens: {way}"
-
-
-def _write(path: str, text: str) -> None:
-    from haversack.errors import InvalidArgument
-
-    try:
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text if text.endswith("\n") else text + "\n")
-    except OSError as error:
-        raise InvalidArgument(
-            f"{path} cannot be written: {error.strerror}", hint="choose another file for -o"
-        ) from None

@@ -21,7 +21,7 @@ def asked_for(names: Sequence[str]) -> list[str]:
         if name not in (*SETS, "all") and not _is_tool(name):
             raise InvalidArgument(
                 f"no tool or tool set called {name[:80]!r}",
-                hint=f"sets: {', '.join(SETS)}, all; tools: {', '.join(tools())}",
+                hint=f"sets: {', '.join(SETS)}, all; tools: {', '.join(_offerable())}",
             )
     return [*SETS, *asked] if "all" in asked else asked or list(DEFAULT_SETS)
 
@@ -44,8 +44,14 @@ def groups_of(asked: Sequence[str]) -> frozenset[str]:
 
 def _is_tool(name: str) -> bool:
     with suppress(UnknownTool):
-        return bool(find(name))
+        if find(name).terminal_only:
+            raise InvalidArgument(f"{name} is for the command line only", hint="leave it out: it names files freely")
+        return True
     return False
+
+
+def _offerable() -> list[str]:
+    return [name for name, tool in tools().items() if not tool.terminal_only]
 
 
 def _candidates(asked: Sequence[str]) -> Iterator[Tool]:

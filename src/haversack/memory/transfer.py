@@ -31,14 +31,16 @@ class Imported:
     known: int
 
 
-def export(memory: Memory) -> Generator[str, None, None]:
-    """Every record of the store, deleted ones too, one JSON document to a line."""
+def export(memory: Memory, *, include_deleted: bool = False) -> Generator[str, None, None]:
+    """Every record of the store, deleted observations only when asked for, one JSON document to a line."""
     with memory.database.read() as tx:
         yield _line("haversack", {"format": FORMAT})
         for session in sessions.everything(tx):
             yield _line("session", asdict(session))
         uids: dict[int, str] = {}
         for observation in observations.everything(tx):
+            if observation.deleted_at is not None and not include_deleted:
+                continue
             uids[observation.id] = observation.uid
             yield _line("observation", asdict(observation))
             for revision in reversed(observations.revisions(tx, observation.id)):
@@ -46,6 +48,8 @@ def export(memory: Memory) -> Generator[str, None, None]:
         for prompt in sessions.every_prompt(tx):
             yield _line("prompt", asdict(prompt))
         for relation in relations.everything(tx):
+            if relation.from_id not in uids or relation.to_id not in uids:
+                continue  # an end of it was deleted
             values = asdict(relation) | {"from_uid": uids[relation.from_id], "to_uid": uids[relation.to_id]}
             values["relation_type"] = values.pop("type")  # `type` says what a line is
             yield _line("relation", values)

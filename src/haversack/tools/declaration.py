@@ -48,17 +48,20 @@ class Command:
     """How a tool is typed on the command line: a name of one or two words, and what is typed without an option's name.
 
     `heading` is the group in the help (by the tool's group when empty), `aliases` are other names, `hidden` are
-    parameters it does not take. A command with `fixed` arguments takes no others but its positionals. `paste`
-    prints the reply without its footer lines, which go to standard error instead. On a terminal a list may be a
-    `table` of the named facts, and a reply that may be asked for again and again has `--watch`.
+    parameters it does not take, `options` are parameters each followed by the options it is typed as, `optional` are
+    required texts that may be left out when typed. A command with `fixed` arguments takes no others but its
+    positionals. `paste` prints the reply without its footer lines, which go to standard error instead. On a terminal
+    a list may be a `table` of the named facts, and a reply that may be asked for again and again has `--watch`.
     """
 
     name: str
     positionals: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    options: tuple[tuple[str, ...], ...] = ()
     heading: str = ""
     about: str = ""
+    optional: tuple[str, ...] = ()
     fixed: Mapping[str, object] | None = None
     hidden: tuple[str, ...] = ()
     paste: bool = False
@@ -100,6 +103,7 @@ class Tool:
         default_tokens: int,
         title: str,
         commands: tuple[Command, ...] = (),
+        terminal_only: bool = False,
     ) -> None:
         self.function = function
         self.name = function.__name__
@@ -112,6 +116,7 @@ class Tool:
         self.default_tokens = default_tokens
         self.title = title
         self._commands = commands
+        self.terminal_only = terminal_only
 
     @property
     def about(self) -> str:
@@ -197,6 +202,7 @@ def tool(
     confirms: bool | None = None,
     default_tokens: int = 0,
     title: str = "",
+    terminal_only: bool = False,
 ) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
     """Declare a function as a tool.
 
@@ -205,6 +211,7 @@ def tool(
     changing more when called again is `idempotent`; a reading tool always is. One that only `confirms` a write
     (as those that write do, unless they say otherwise) has short replies, so clients are not told of `max_tokens`.
     `commands` say how it is typed; a tool without any is typed by its name, with the parameters it needs in order.
+    A tool that is `terminal_only`, as it reads or writes any file its caller names, is never offered to a model.
     """
 
     def declare(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -219,6 +226,7 @@ def tool(
             default_tokens=default_tokens,
             title=title or function.__name__.removeprefix("mem_").replace("_", " ").capitalize(),
             commands=commands,
+            terminal_only=terminal_only,
         )
         return function
 

@@ -11,7 +11,8 @@ GROUPS = {
     "budget": "Budget and work log",
     "workspace": "Workspace",
     "sdd": "Plans",
-    "terminal": "Command line only (a server offers these when they are named)",
+    "terminal": "Command line (a server offers these when they are named)",
+    "upkeep": "Upkeep (command line; a server offers what is safe when it is named)",
 }
 _KINDS = {"strings": "list of texts", "integers": "list of whole numbers", "object": "object of numbers"}
 _KINDS |= {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}

@@ -34,8 +34,9 @@ def find_command(name: str) -> tuple[Command, Tool] | None:
         found[:] = [(command, tool) for tool in declared().values() for command in named(tool, name)]
         return bool(found)
 
-    # Declared as a name in quotes, or derived from the name of the function.
-    for mention in (f'"{name}"', f"def {spelled}(", f"_{spelled.rpartition(' ')[2]}("):
+    # Declared as a name, as an alias, or derived from the name of the function.
+    declared_as = (f'Command("{name}"', f'Command(\n        "{name}"', f'"{name}"')
+    for mention in (*declared_as, f"def {spelled}(", f"_{spelled.rpartition(' ')[2]}("):
         if look():
             break
         load_mentioning(mention, until=look)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import apsw
 
 from haversack.errors import Conflict, NotFound, StoreBusy, StoreDamaged, StoreError
+from haversack.private_files import make_folders
 from haversack.store.sqlite import health, schema
 from haversack.store.sqlite.engine import connect_to_read, translated
 from haversack.values import record
@@ -90,9 +91,7 @@ def _put_in_place(target: str, write: Callable[[str], None]) -> Backup:
     unchecked = f"{target}.unchecked"
     try:
         with translated(target):
-            folder = os.path.dirname(target)
-            if folder and not os.path.isdir(folder):
-                os.makedirs(folder, mode=0o700)
+            make_folders(os.path.dirname(target))
             _remove(unchecked)
             os.close(os.open(unchecked, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         write(unchecked)

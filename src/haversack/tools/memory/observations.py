@@ -18,12 +18,18 @@ from haversack.tools.road.outcomes import Done, Outcome
 from haversack.tools.shared_parameters import Namespace, Project, Scope
 
 ExpectedHash = Annotated[str, "hash as read; refused if changed since"]
+TITLE_WIDTH = 80
+"""Characters of a title made from a content."""
 
 
 @tool(
     Command(
         "save",
+        ("content",),
+        options=(("content", "--content"),),
+        optional=("title",),
         examples=(
+            'haversack save "Tokens rotate hourly: we chose RS256" --kind decision',
             'haversack save --title "Tokens rotate hourly" --content "We chose RS256" --kind decision --tag auth',
             'git log -3 | haversack save --title "Recent work" --content -',
         ),
@@ -47,6 +53,7 @@ def mem_save(
     relate_to: Annotated[list[int], "Ids of related memories"] = [],  # noqa: B006
 ) -> Outcome:
     """Remember something worth knowing next week. Says whether it was saved, updated its topic, or is a duplicate."""
+    title = title if title.strip() else first_words(content)
     saved = pipeline.save(
         caller.memory,
         Draft(
@@ -64,6 +71,15 @@ def mem_save(
         ),
     )
     return saved_reply(saved, title)
+
+
+def first_words(content: str) -> str:
+    """A title for a text that came without one: its first line, cut at a word."""
+    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    if len(line) <= TITLE_WIDTH:
+        return line
+    head = line[: TITLE_WIDTH + 1]
+    return (head.rsplit(None, 1)[0] if " " in head else head[:TITLE_WIDTH]) + "…"
 
 
 def saved_reply(saved: pipeline.Saved, title: str) -> Done:

@@ -4,13 +4,15 @@ import os
 import shutil
 import stat
 from collections.abc import Callable
+from typing import Annotated
 
-from haversack import terminal
-from haversack.app import open_caller
-from haversack.config import Config, load
+from haversack.app import Caller
+from haversack.config import Config
 from haversack.errors import HaversackError
 from haversack.memory.search.index_words import rebuild_index
 from haversack.store.sqlite import health
+from haversack.tools.declaration import Command, tool
+from haversack.tools.road.outcomes import Block, Outcome, Result
 from haversack.values import asdict, record
 
 LEAST_FREE = 5_000_000
@@ -27,33 +29,44 @@ class Finding:
     remedy: str = ""
 
 
-def run(*, mend: bool, as_json: bool) -> int:
-    """Look at everything, print it, and return 0 when all is well, else 1."""
-    found = examine(mend=mend)
-    if as_json:
-        import json
+@tool(
+    Command("doctor", examples=("haversack doctor", "haversack doctor --mend")),
+    group="upkeep",
+    writes=True,
+    idempotent=True,
+    confirms=False,
+)
+def doctor(
+    caller: Caller, *, mend: Annotated[bool, "Rebuild the search index if it disagrees with the store"] = False
+) -> Outcome:
+    """Say what is wrong with this installation and its store, and how to mend it."""
+    found = examine(caller, mend=mend)
+    bad = sum(not each.well for each in found)
+    caller.console.exit_code = 1 if bad else 0
+    return Result(
+        blocks=[_block(each) for each in found],
+        noun="checks",
+        total=len(found),
+        facts={"well": not bad},
+        brief=f"{bad} of {len(found)} checks failed" if bad else "all is well",
+    )
 
-        terminal.show(json.dumps([asdict(each) for each in found], ensure_ascii=False, indent=1))
-    else:
-        for each in found:
-            terminal.show(f"{'ok  ' if each.well else 'BAD '} {each.what}: {each.seen}")
-            if each.remedy:
-                terminal.show(f"     {each.remedy}")
-    return 0 if all(each.well for each in found) else 1
+
+def _block(finding: Finding) -> Block:
+    line = f"{'ok  ' if finding.well else 'BAD '} {finding.what}: {finding.seen}"
+    remedy = f"\n     {finding.remedy}" if finding.remedy else ""
+    return Block(finding.what, lambda level: line + remedy, lambda level: asdict(finding), required=not finding.well)
 
 
-def examine(*, mend: bool = False) -> list[Finding]:
+def examine(caller: Caller, *, mend: bool = False) -> list[Finding]:
     """Every finding, in the order in which problems should be mended."""
-    try:
-        config = load()
-    except HaversackError as error:
-        return [Finding("settings", False, error.message, error.hint or "mend the setting and try again")]
+    config = caller.config
     findings = [Finding("settings", True, f"home is {config.home}"), _sqlite()]
     checks: list[Callable[[Config], Finding]] = [_home, _disk, _store_file]
     findings += [check(config) for check in checks]
     if all(each.well for each in findings) and os.path.exists(config.store_path):
-        findings += _store(config, mend=mend)
-    return [*findings, *_plan(config)]
+        findings += _store(caller, mend=mend)
+    return [*findings, *_plan(caller)]
 
 
 def _sqlite() -> Finding:
@@ -77,7 +90,7 @@ def _disk(config: Config) -> Finding:
     if free < LEAST_FREE:
         remedy = f"free some space on the disk of {config.home}, or set HAVERSACK_HOME to a folder elsewhere"
         return Finding("disk", False, f"{free:,} bytes are free", remedy)
-    return Finding("disk", True, f"{free // 1_000_000:,} MB are free")
+    return Finding("disk", True, "there is room")
 
 
 def _store_file(config: Config) -> Finding:
@@ -90,12 +103,12 @@ def _store_file(config: Config) -> Finding:
             return Finding("store", False, f"{held} cannot be written", remedy)
     if os.name == "posix" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
         return Finding("store", False, f"{path} can be read by others", f"run `chmod 600 {path}`")
-    return Finding("store", True, f"{path}, {os.path.getsize(path):,} bytes, yours alone")
+    return Finding("store", True, f"{path}, yours alone")
 
 
-def _store(config: Config, *, mend: bool) -> list[Finding]:
+def _store(caller: Caller, *, mend: bool) -> list[Finding]:
     try:
-        state = health.examine(config.store_path)
+        state = health.examine(caller.config.store_path)
     except HaversackError as error:
         remedy = (
             "run `haversack restore-backup FILE --force`, or move the file away and import an export; "
@@ -115,18 +128,16 @@ def _store(config: Config, *, mend: bool) -> list[Finding]:
         return [*findings, Finding("search index", True, "it agrees with the store")]
     if not mend:
         return [*findings, Finding("search index", False, state.index, "run `haversack doctor --mend`")]
-    caller = open_caller(config)
     count = rebuild_index(caller.memory)
-    caller.app.close()
     return [*findings, Finding("search index", True, f"rebuilt for {count:,} observations")]
 
 
-def _plan(config: Config) -> list[Finding]:
-    """A word on the plan of the current folder, when it has one that is damaged."""
-    from haversack.cli.plan_doctor import damage
+def _plan(caller: Caller) -> list[Finding]:
+    """What is damaged in the plan of the current folder, if anything is."""
+    from haversack.tools.upkeep.plan_doctor import damage
 
     try:
-        found = damage(config)
+        found = damage(caller)
     except HaversackError as error:
         return [Finding("plan", False, error.message, error.hint)]
     if not found:

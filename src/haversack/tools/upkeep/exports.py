@@ -1,0 +1,84 @@
+"""Export and import: the memory as JSON Lines, in a file or through a pipe."""
+
+import os
+from typing import Annotated
+
+from haversack import private_files
+from haversack.app import Caller
+from haversack.console import STANDARD
+from haversack.errors import InvalidArgument, NotFound
+from haversack.memory import transfer
+from haversack.tools.declaration import Command, tool
+from haversack.tools.road.outcomes import Done, Outcome
+
+
+@tool(
+    Command(
+        "export",
+        options=(("file", "-o", "--output"),),
+        examples=("haversack export -o memory.jsonl", "haversack export --include-deleted -o everything.jsonl"),
+    ),
+    group="upkeep",
+    writes=True,
+    idempotent=True,
+    terminal_only=True,
+)
+def export_memories(
+    caller: Caller,
+    *,
+    file: Annotated[str, "The file to write; - is standard output"] = STANDARD,
+    include_deleted: Annotated[bool, "Also what was deleted and can be restored"] = False,
+) -> Outcome:
+    """Write every memory as JSON Lines, for its owner alone."""
+    lines = transfer.export(caller.memory, include_deleted=include_deleted)
+    written = 0
+
+    def counted(line: str) -> str:
+        nonlocal written
+        written += 1
+        caller.console.progress("records", written)
+        return line + "\n"
+
+    try:
+        if file == STANDARD:
+            for line in lines:
+                caller.console.write(counted(line))
+        else:
+            private_files.write(_path(caller, file), map(counted, lines))
+    finally:
+        lines.close()  # it reads from the store until it ends
+    where = "standard output" if file == STANDARD else file
+    return Done(f"{written:,} records written to {where}", {"records": written, "file": file})
+
+
+@tool(
+    Command(
+        "import",
+        ("file",),
+        examples=("haversack import memory.jsonl", "ssh laptop haversack export | haversack import -"),
+    ),
+    group="upkeep",
+    writes=True,
+    idempotent=True,
+    terminal_only=True,
+)
+def import_memories(
+    caller: Caller, *, file: Annotated[str, "A file written by export; - is standard input"]
+) -> Outcome:
+    """Read JSON Lines written by export; what is there already is not added again."""
+    try:
+        if file == STANDARD:
+            done = transfer.import_(caller.memory, caller.console.counted("lines", caller.console.lines()))
+        else:
+            with open(_path(caller, file), encoding="utf-8") as source:
+                done = transfer.import_(caller.memory, caller.console.counted("lines", source))
+    except OSError as error:
+        raise NotFound(f"{file} cannot be read: {error.strerror}", hint="name a file that export wrote") from None
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(f"{file} is not UTF-8 (byte {error.start}); nothing was imported") from None
+    message = f"added {done.added:,}, updated {done.updated:,}, already there {done.known:,}"
+    return Done(message, {"added": done.added, "updated": done.updated, "known": done.known}, brief=message)
+
+
+def _path(caller: Caller, file: str) -> str:
+    return os.path.join(caller.directory, os.path.expanduser(file))

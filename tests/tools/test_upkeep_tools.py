@@ -1,0 +1,139 @@
+"""Upkeep goes down the same road as every tool, and what it writes is its owner's alone."""
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from haversack.app import Caller
+from haversack.cli import main
+from haversack.cli.console import duration, progress_line
+from haversack.errors import InvalidArgument, NotFound
+from haversack.mcp.tool_sets import select_tools
+from haversack.tools.registry import tools
+from haversack.tools.road.call import call
+
+UPKEEP = [tool for tool in tools().values() if tool.group == "upkeep"]
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permission bits")
+
+
+@pytest.fixture
+def seeded(caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    for number in range(3):
+        call(caller, "mem_save", {"title": f"note {number}", "content": f"text {number}", "project": "p"})
+    call(caller, "mem_relate", {"from_id": 1, "to_id": 2, "relation_type": "fixes"})
+    call(caller, "mem_delete", {"id": 2})
+    monkeypatch.chdir(tmp_path)
+    return caller
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@POSIX
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "export -o {}",
+        "context-pack --tokens 300 -o {}",
+        "search note -o {} --json",
+        "backup {}",
+    ],
+)
+def test_what_is_written_and_the_folders_above_it_are_the_owners_alone(
+    seeded: Caller, tmp_path: Path, open_umask: None, typed: str
+) -> None:
+    target = tmp_path / "new" / "folder" / "file"
+    assert main([word.format(target) for word in typed.split()]) == 0
+    assert target.stat().st_size
+    assert mode(target) == 0o600
+    assert mode(target.parent) == mode(target.parent.parent) == 0o700
+
+
+@POSIX
+def test_a_file_that_others_could_read_is_private_once_it_is_written_again(seeded: Caller, tmp_path: Path) -> None:
+    target = tmp_path / "pack.md"
+    target.write_text("old")
+    target.chmod(0o644)
+    assert main(["context-pack", "-o", str(target)]) == 0
+    assert mode(target) == 0o600 and "note" in target.read_text()
+
+
+def test_a_link_is_followed_and_a_device_is_written_to(seeded: Caller, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "pack.md")
+    assert main(["context-pack", "-o", str(tmp_path / "link")]) == 0
+    assert "note" in (tmp_path / "elsewhere" / "pack.md").read_text()
+    assert main(["context-pack", "-o", os.devnull]) == 0
+
+
+def test_deleted_memories_are_exported_only_when_asked_for(seeded: Caller, tmp_path: Path) -> None:
+    def exported(*more: str) -> list[dict[str, object]]:
+        assert main(["export", "-o", "out.jsonl", *more]) == 0
+        return [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+
+    plain, everything = exported(), exported("--include-deleted")
+    assert [row["title"] for row in plain if row["type"] == "observation"] == ["note 0", "note 2"]
+    assert not [row for row in plain if row["type"] == "relation"]
+    assert len([row for row in everything if row["type"] == "observation"]) == 3
+    assert [row for row in everything if row["type"] == "relation"]
+
+
+def test_an_export_to_standard_output_keeps_its_report_out_of_it(
+    seeded: Caller, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export"]) == 0
+    printed = capsys.readouterr()
+    assert all(json.loads(line) for line in printed.out.splitlines())
+    assert "records written" in printed.err
+
+
+@pytest.mark.parametrize("tool", [tool for tool in UPKEEP if tool.terminal_only], ids=lambda tool: str(tool.name))
+def test_a_tool_that_names_files_freely_is_never_offered_to_a_model(tool: object) -> None:
+    with pytest.raises(InvalidArgument, match="command line only"):
+        select_tools([getattr(tool, "name", "")])
+
+
+def test_a_safe_one_is_offered_when_it_is_named() -> None:
+    assert "doctor" in {tool.name for tool in select_tools(["memory", "doctor"])}
+    assert not {tool.name for tool in UPKEEP} & {tool.name for tool in select_tools(["all"])}
+
+
+def test_a_caller_without_a_terminal_has_no_standard_streams(seeded: Caller) -> None:
+    with pytest.raises(InvalidArgument, match="name a file") as raised:
+        call(seeded, "export_memories", {})
+    assert raised.value.hint == "name a file"
+    with pytest.raises(NotFound):
+        call(seeded, "import_memories", {"file": "nowhere"})
+
+
+def test_progress_says_how_fast_it_goes_and_how_long_it_takes() -> None:
+    assert progress_line("lines", 500, None, 2.0) == "500 lines, 250/s"
+    assert progress_line("lines", 500, 2_000, 2.0) == "500 of 2,000 lines (25%), 250/s, 6 s left"
+    assert progress_line("lines", 2_000, 2_000, 2.0) == "2,000 of 2,000 lines (100%), 1,000/s"
+    assert (duration(0.2), duration(600), duration(9_000)) == ("1 s", "10 min", "2 h")
+
+
+def test_a_note_can_be_saved_as_it_comes(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["save", "Tokens", "rotate hourly", "--kind", "decision", "--json"]) == 0
+    saved = json.loads(capsys.readouterr().out)["id"]
+    found = json.loads(call(seeded, "mem_get_observation", {"id": saved, "format": "json"}).text)
+    assert (found["title"], found["content"], found["kind"]) == ("Tokens rotate hourly",) * 2 + ("decision",)
+    long = "word " * 60
+    assert main(["save", long]) == 0
+    capsys.readouterr()
+    assert main(["ls", "--json", "--limit", "1"]) == 0
+    title = json.loads(capsys.readouterr().out)["observations"][0]["title"]
+    assert title.endswith("word…") and len(title) <= 81
