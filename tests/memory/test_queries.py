@@ -161,9 +161,37 @@ def test_all_asks_for_every_word_and_any_for_one(notes: Notes) -> None:
     assert notes.search("red green", "all") == [3]
 
 
-def test_a_quoted_phrase_must_appear_and_other_words_only_rank(notes: Notes) -> None:
+def test_a_quoted_phrase_must_appear_when_it_is_all_that_is_asked(notes: Notes) -> None:
     notes.add("exact phrase here", "phrase exact kettle", "an exact phrase and a kettle")
-    assert sorted(notes.search('"exact phrase" kettle')) == [1, 3]
+    assert sorted(notes.search('"exact phrase"')) == [1, 3]
+    assert sorted(notes.search('what about the "exact phrase"')) == [1, 3]
+    assert sorted(notes.search('"exact phrase" kettle', "all")) == [3]
+
+
+def test_beside_other_words_a_quoted_phrase_is_a_wish(notes: Notes) -> None:
+    notes.add("exact phrase here", "phrase exact kettle", "an exact phrase and a kettle", "a saucer")
+    assert sorted(notes.search('"exact phrase" kettle')) == [1, 2, 3]
+    assert sorted(notes.search('Which "red rabbit" sits in the kettle?')) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("We deploy on Tuesdays", "deployment"),
+        ("The deployment failed", "deploy"),
+        ("Payments are due", "pay"),
+        ("Die Auslieferung ist freitags", "Auslieferungen"),
+        ("Alle Auslieferungen sind geprüft", "Auslieferung"),
+        ("Neue Funktionen", "Funktion"),
+        ("La migración empezó", "migraciones"),
+        ("Uma configuração nova", "configurações"),
+        ("We decided on SQLite", "decision"),
+        ("The login failure", "fails"),
+        ("Configure the proxy", "configuration"),
+    ],
+)
+def test_derived_forms_and_plurals_meet(notes: Notes, text: str, query: str) -> None:
+    assert notes.add(text, "something else").search(query) == [1]
 
 
 @pytest.mark.parametrize(
@@ -200,11 +228,13 @@ def test_words_that_differ_by_inflection_are_asked_for_once() -> None:
 
 def test_each_kind_of_term_is_told_apart() -> None:
     assert parse_query('port getName "two words" conf* 数据库').terms == (
-        Term("two words", ("two", "words"), "phrase", required=True),
+        Term("two words", ("two", "words"), "phrase"),
         Term("port", ("port",), "word"),
         Term("getName", ("get", "name"), "identifier"),
         Term("conf", ("conf",), "prefix"),
         Term("数据库", ("数据", "据库"), "identifier"),
+        Term("two", ("two",), "word"),
+        Term("words", ("words",), "word"),
     )
 
 
@@ -217,8 +247,8 @@ def test_of_too_many_words_the_quoted_the_repeated_and_the_longest_stay_in_their
     many = " ".join(f"w{'x' * (place % 30)}{place}" for place in range(300))
     terms = parse_query(f'{many} tiny tiny "short one"').terms
     assert len(terms) == MOST_TERMS
-    assert terms[0] == Term("short one", ("short", "one"), "phrase", required=True)
-    assert terms[-1] == Term("tiny", ("tiny",), "word")
+    assert terms[0] == Term("short one", ("short", "one"), "phrase")
+    assert terms[-1] == Term("tiny", ("tiny",), "word", count=2)
     kept = [term.text for term in terms[1:-1]]
     assert min(map(len, kept)) >= max(len(word) for word in many.split() if word not in kept)
     assert kept == [word for word in many.split() if word in kept]

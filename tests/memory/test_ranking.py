@@ -78,7 +78,7 @@ def test_the_parts_of_a_score_are_shown_on_request(caller: Caller) -> None:
     save(caller.memory, BETTER)
     text = call(caller, "mem_search", {"query": "signing", "explain": True}).text
     assert "score" in text
-    assert all(part in text for part in ("relevance", "recency", "importance", "verification", "access", "links"))
+    assert all(part in text for part in ("words", "recency", "importance", "verification", "access", "links"))
     assert "score" not in call(caller, "mem_search", {"query": "signing"}).text
 
 
@@ -163,8 +163,41 @@ def test_match_all_asks_for_every_word(caller: Caller) -> None:
     assert len(order(caller, "apples pears")) == 2
 
 
-def test_beside_a_quoted_phrase_the_other_words_decide_the_order(caller: Caller) -> None:
+def test_what_holds_a_quoted_phrase_leads_what_only_holds_its_words(caller: Caller) -> None:
     texts = ("an exact phrase and a kettle", "an exact phrase and a saucer", "phrase exact kettle")
-    both, phrase_alone, _ = [save(caller.memory, Draft(text, text, project="p")).id for text in texts]
+    both, phrase_alone, words_alone = [save(caller.memory, Draft("t", text, project="p")).id for text in texts]
     found = search.search(caller.memory, '"exact phrase" kettle', search.filters(caller.memory, project="p"))
-    assert [hit.observation.id for hit in found.hits] == [both, phrase_alone]
+    assert [hit.observation.id for hit in found.hits] == [both, phrase_alone, words_alone]
+
+
+def test_a_note_that_the_best_match_names_by_its_title_comes_next(caller: Caller) -> None:
+    texts = [
+        ("Payment outage", "The outage of the payment page was caused by the Bluebird proxy."),
+        ("Bluebird proxy", "It drops idle connections after ninety seconds."),
+        ("Outage policy", "Who is called in an outage, and when."),
+        *((f"Note {number}", f"Nothing of interest, number {number}.") for number in range(20)),
+    ]
+    payment, proxy, policy, *_ = [save(caller.memory, Draft(title, text, project="p")).id for title, text in texts]
+    found = search.search(caller.memory, "what caused the payment outage", search.filters(caller.memory, project="p"))
+    assert [hit.observation.id for hit in found.hits][:3] == [payment, proxy, policy]
+    assert dict(found.hits[1].parts)["links to it"] > 0
+    assert found.beside == {proxy}
+    assert found.total == 2
+
+
+def test_a_relation_earns_what_a_mentioned_title_earns(caller: Caller) -> None:
+    first, related, _ = (
+        save(caller.memory, Draft(f"{name} topic", f"{name} text", project="p")).id
+        for name in ("amber", "birch", "cedar")
+    )
+    relations.relate(caller.memory, first, related, "depends_on")
+    found = search.search(caller.memory, "amber", search.filters(caller.memory, project="p"))
+    assert [hit.observation.id for hit in found.hits] == [first, related]
+
+
+def test_a_word_said_twice_counts_more_than_one_said_once(caller: Caller) -> None:
+    kettle, saucer = (
+        save(caller.memory, Draft("t", f"a {word} stands there", project="p")).id for word in ("kettle", "saucer")
+    )
+    assert order(caller, "kettle saucer kettle")[0] == kettle
+    assert order(caller, "kettle saucer saucer")[0] == saucer

@@ -1,4 +1,4 @@
-"""Forms that stemming cannot bring together: went and go, children and child."""
+"""Forms that stemming cannot bring together: went and go, deploy and deployment, Lieferung and Lieferungen."""
 
 from functools import cache
 
@@ -18,7 +18,24 @@ bend bent|lend lent|deal dealt|dig dug|hang hung|lay laid|light lit|shine shone|
 swear swore sworn|sweep swept|tear tore torn|child children|man men|woman women|person people|mouse mice
 foot feet|tooth teeth|life lives|wife wives|knife knives|good better best|bad worse worst|index indices
 matrix matrices|vertex vertices
+decide decision|fail failure|choose choice|analyse analyze analysis|delete deletion|behave behaviour behavior
+colour color|synchronise synchronize sync|config configuration configure|auth authentication authenticate
+doc documentation|repo repository|db database|env environment|perf performance|param parameter|arg argument
+dir directory|admin administrator|app application|info information|spec specification|regex regexp
 """
+
+# Ending of a word -> the ending of another form of it. Only endings that are unmistakable in their language and that
+# Porter's English rules do not bring together; all without accents, as the index holds them.
+_ENDINGS = (
+    ("oyment", "oy"), ("oyments", "oy"), ("oy", "oyment"), ("ayment", "ay"), ("ayments", "ay"), ("ay", "ayment"),
+    ("ungen", "ung"), ("ung", "ungen"), ("heiten", "heit"), ("heit", "heiten"), ("keiten", "keit"),
+    ("keit", "keiten"), ("schaften", "schaft"), ("schaft", "schaften"), ("ionen", "ion"), ("ion", "ionen"),
+    ("itaten", "itat"), ("itat", "itaten"),
+    ("cion", "ciones"), ("ciones", "cion"), ("cao", "coes"), ("coes", "cao"), ("zione", "zioni"),
+    ("zioni", "zione"), ("eaux", "eau"), ("eau", "eaux"),
+)  # fmt: skip
+_LEAST_ROOT = 1
+"""Letters that must stand before an ending."""
 
 
 @cache
@@ -30,7 +47,15 @@ def _families() -> dict[str, tuple[str, ...]]:
 def forms(word: str) -> tuple[str, ...]:
     """Every spelling that counts as the same word, this one first."""
     family = _families().get(stem(word), ())
-    return tuple(dict.fromkeys((word, *family)))
+    return tuple(dict.fromkeys((word, *family, *_derived(word))))
+
+
+def _derived(word: str) -> list[str]:
+    return [
+        word.removesuffix(ending) + other
+        for ending, other in _ENDINGS
+        if word.endswith(ending) and len(word) >= len(ending) + _LEAST_ROOT
+    ]
 
 
 def stems(word: str) -> tuple[str, ...]:

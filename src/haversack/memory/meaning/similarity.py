@@ -75,21 +75,20 @@ def embedder_for(memory: Memory, tx: Reader) -> "Embedder | None":
     return embedder(held[0])
 
 
-def heeded(
+def gains(
     tx: Reader,
     memory: Memory,
     text: str,
     chosen: Filters,
-    relevance: Mapping[int, float],
+    words: Mapping[int, float],
     conversations: frozenset[int],
 ) -> dict[int, float]:
-    """Place -> relevance with what meaning adds, for the places given and those that only their meaning brings."""
+    """Place -> what similarity adds, for the places found by words and those near enough without any."""
     model = embedder_for(memory, tx)
     if model is None:
-        return dict(relevance)
+        return {}
     near = _nearest(tx, model, text, chosen)
-    added = _closeness(tx, model, text, {*relevance, *near}, conversations)
-    return {place: relevance.get(place, 0.0) + more for place, more in added.items()}
+    return _closeness(tx, model, text, {*words, *near}, conversations)
 
 
 def _nearest(tx: Reader, model: "Embedder", text: str, chosen: Filters) -> list[int]:

@@ -1,7 +1,7 @@
 """Reading what a person or a model typed as a query, and what the index is asked for.
 
-There is no query syntax to get wrong: everything is words, except that "quoted phrases" must appear and a
-trailing `*` asks for a prefix.
+There is no query syntax to get wrong: everything is words, except that a trailing `*` asks for a prefix and that
+"quoted phrases" rank high. A phrase is required when the query is nothing but quotes, or with `match=all`.
 """
 
 import re
@@ -32,8 +32,10 @@ Kind = Literal["word", "phrase", "prefix", "identifier"]
 Mode = Literal["any", "all"]
 
 MOST_TERMS = 64
-PART_WEIGHT = 0.5
-"""What a part of an identifier is worth beside the whole of it."""
+REPEATS_POWER = 0.5
+"""A word asked for n times weighs n to this power; 1 measured worse, since long questions repeat words by habit."""
+PHRASE_WEIGHT = 3.0
+"""What a quoted phrase counts beside a word that stands in as many rows; its words count beside it."""
 
 # A longer path is searched as separate words, a longer run of Chinese in slices.
 _MOST_PARTS = 16
@@ -60,13 +62,14 @@ class Term:
     """One thing a query asks for.
 
     `text` is what was typed; `tokens` are the words the index knows it by: the parts of an identifier, the
-    pairs of an unspaced run, the words of a phrase in order.
+    pairs of an unspaced run, the words of a phrase in order. `count` is how often it was typed.
     """
 
     text: str
     tokens: tuple[str, ...]
     kind: Kind
     required: bool = False
+    count: int = 1
 
 
 @record
@@ -86,7 +89,7 @@ class Sought:
 
 
 def sought(query: Query) -> tuple[Sought, ...]:
-    """What a query looks for, word by word; the parts of an identifier count less than the whole of it."""
+    """What a query looks for, word by word; an identifier counts as a whole and by each of its parts."""
     found: dict[Expression, Sought] = {}
     for term in query.terms:
         for each in _sought_in(term):
@@ -95,16 +98,17 @@ def sought(query: Query) -> tuple[Sought, ...]:
 
 
 def _sought_in(term: Term) -> Iterator[Sought]:
+    weight = term.count**REPEATS_POWER
     if term.kind == "word" and len(term.tokens) == 1 and not _is_lone(term.tokens[0]):
-        yield Sought(term_expression(term), stems(fold(term.tokens[0])))
+        yield Sought(term_expression(term), stems(fold(term.tokens[0])), weight)
         return
     if term.kind != "identifier":
-        yield Sought(term_expression(term))
+        yield Sought(term_expression(term), weight=weight * (PHRASE_WEIGHT if term.kind == "phrase" else 1.0))
         return
-    yield Sought(any_of(_spelled(_whole(term)), _spelled(term.tokens)))
+    yield Sought(any_of(_spelled(_whole(term)), _spelled(term.tokens)), weight=weight)
     for token in dict.fromkeys(term.tokens):
         if _is_telling(token):
-            yield Sought(_spelled([token]), () if _is_lone(token) else stems(fold(token)), PART_WEIGHT)
+            yield Sought(_spelled([token]), () if _is_lone(token) else stems(fold(token)), weight)
 
 
 def spoken_words(text: str) -> list[str]:
@@ -119,20 +123,27 @@ def parse_query(text: str) -> Query:
     was said most often, then the longest, which are the rarest as a rule; of equal ones the earlier.
     """
     plain = normalise(text)
-    terms: list[Term] = []
+    quotes: list[str] = []
     outside: list[str] = []
     end = 0
     for quoted in _QUOTED.finditer(plain) if _may_quote(plain) else ():
         outside.append(plain[end : quoted.start()])
-        terms.extend(_phrase_terms(quoted[1]))
+        quotes.append(quoted[1])
         end = quoted.end()
     outside.append(plain[end:])
-    counted = [(term, 1) for term in terms]
-    for chunk, count in Counter(" ".join(outside).translate(_NOT_IN_QUERY).split()).items():
-        counted.extend((term, count) for term in _chunk_terms(chunk))
-    distinct = _without_repeats(counted)
-    telling = [(term, count) for term, count in distinct if not _is_noise(term)]
-    return Query(_at_most(MOST_TERMS, telling or distinct))
+    typed = " ".join(outside).translate(_NOT_IN_QUERY).split()
+    words = [(term, count) for chunk, count in Counter(typed).items() for term in _chunk_terms(chunk)]
+    phrases = [term for quote in quotes for term in _phrase_terms(quote)]
+    if any(not _is_noise(term) for term, _ in words):
+        # Beside other words a quote is a wish: what holds the phrase ranks high, what holds its words is found too.
+        wished = [(replace(term, required=False), 1) for term in phrases if len(term.tokens) > 1]
+        spelled = [(term, 1) for quote in quotes for chunk in quote.split() for term in _chunk_terms(chunk)]
+        counted = [*wished, *words, *spelled]
+    else:
+        counted = [*((term, 1) for term in phrases), *words]
+    # Before repeats are joined: "on" and "one" have one stem, but only one of them is noise.
+    telling = [(term, count) for term, count in counted if not _is_noise(term)]
+    return Query(_at_most(MOST_TERMS, _without_repeats(telling or counted)))
 
 
 def _may_quote(text: str) -> bool:
@@ -213,7 +224,8 @@ def _without_repeats(counted: list[tuple[Term, int]]) -> list[tuple[Term, int]]:
     """Terms the index cannot tell apart as the first of them, with how often they occur together."""
     together: dict[tuple[object, ...], tuple[Term, int]] = {}
     for term, count in counted:
-        key = (term.kind == "prefix", term.required, *[stem(fold(token)) for token in term.tokens])
+        sort = term.kind if term.kind in ("prefix", "phrase") else ""
+        key = (sort, term.required, *[stem(fold(token)) for token in term.tokens])
         first, before = together.get(key, (term, 0))
         together[key] = (first, before + count)
     return list(together.values())
@@ -223,11 +235,11 @@ def _at_most(limit: int, counted: list[tuple[Term, int]]) -> tuple[Term, ...]:
     if len(counted) > limit:
         ranked = sorted(range(len(counted)), key=lambda place: _worth(*counted[place]), reverse=True)
         counted = [counted[place] for place in sorted(ranked[:limit])]
-    return tuple(term for term, _ in counted)
+    return tuple(replace(term, count=count) if count > 1 else term for term, count in counted)
 
 
 def _worth(term: Term, count: int) -> tuple[bool, int, int]:
-    return term.required, count, len(term.text)
+    return term.kind == "phrase", count, len(term.text)
 
 
 def _phrase_terms(quoted: str) -> Iterator[Term]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from math import exp
+from types import MappingProxyType
 
 from haversack.memory.search.periods import When, nearness
 from haversack.store.places import SESSION_BITS, Placed
@@ -15,7 +16,8 @@ _VERIFIED = {"verified": 1.0, "unverified": 0.5, "disputed": 0.0, "outdated": 0.
 RECENCY, IMPORTANCE, VERIFICATION, ACCESS, LINKS = 0.03, 0.03, 0.02, 0.01, 0.01
 _BOOSTS = ("recency", "importance", "verification", "access", "links")
 
-# What a row earns beside its words: who it is from, when it was written, its part in a conversation.
+# What a row earns beside its words, in the unit of relevance (a word in one row of 400 counts 3.5): who it is from,
+# when it was written, its part in a conversation.
 NAMED = 1.2
 WRITTEN_THEN = {"day": 6.0, "period": 3.0, "month": 1.5, "": 0.0}
 ENDS_ASKING, ANSWERS, OPENS = -0.9, 0.7, 1.4
@@ -30,20 +32,38 @@ class Asked:
     now: int
 
 
+NOTHING: Mapping[int, float] = MappingProxyType({})
+
+
+@record
+class Parts:
+    """Place -> relevance by words, by meaning, and by what leads to the row (links, relations, shared rare words)."""
+
+    words: Mapping[int, float]
+    meaning: Mapping[int, float] = NOTHING
+    linked: Mapping[int, float] = NOTHING
+
+    def at(self, place: int) -> tuple[float, float, float]:
+        """The three parts of one place."""
+        return self.words.get(place, 0.0), self.meaning.get(place, 0.0), self.linked.get(place, 0.0)
+
+
 @record
 class Scored:
     """A candidate with its score, and what the score was made from."""
 
     row: Placed
     score: float
-    relevance: float
+    relevance: tuple[float, float, float]
     hints: float
     boosts: tuple[float, ...]
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
-        """The parts of the score by name."""
-        return ("relevance", self.relevance), ("hints", self.hints), *zip(_BOOSTS, self.boosts, strict=True)
+        """The parts of the score by name; meaning and links only where they added something."""
+        words, meaning, linked = self.relevance
+        extra = [(name, value) for name, value in (("meaning", meaning), ("links to it", linked)) if value]
+        return ("words", words), *extra, ("hints", self.hints), *zip(_BOOSTS, self.boosts, strict=True)
 
 
 @record
@@ -57,7 +77,7 @@ class Hit:
 
 def rank(
     rows: list[Placed],
-    relevance: Mapping[int, float],
+    parts: Parts,
     asked: Asked,
     conversations: frozenset[int],
     degrees: Mapping[int, int],
@@ -69,11 +89,9 @@ def rank(
     scored = []
     for row in rows:
         hints = WRITTEN_THEN[nearness(row.created_at, asked.periods)] if asked.periods else 0.0
-        if label is not None and row.label == label:
-            hints += NAMED
         if row.place >> SESSION_BITS in conversations:
-            hints += _part_in_conversation(row)
-        scored.append(_scored(row, relevance[row.place], hints, degrees.get(row.id, 0), asked.now))
+            hints += _part_in_conversation(row) + (NAMED if label is not None and row.label == label else 0.0)
+        scored.append(_scored(row, parts.at(row.place), hints, degrees.get(row.id, 0), asked.now))
     return sorted(scored, key=lambda each: (-each.score, -each.row.position))
 
 
@@ -85,7 +103,7 @@ def _part_in_conversation(row: Placed) -> float:
     return hint + ANSWERS if row.asks_before else hint
 
 
-def _scored(row: Placed, relevance: float, hints: float, links: int, now: int) -> Scored:
+def _scored(row: Placed, relevance: tuple[float, float, float], hints: float, links: int, now: int) -> Scored:
     age = max(0, now - row.updated_at) / MONTH
     boosts = (
         RECENCY * exp(-age),
@@ -94,4 +112,4 @@ def _scored(row: Placed, relevance: float, hints: float, links: int, now: int) -
         ACCESS * min(row.access_count, 10) / 10,
         LINKS * min(links, 5) / 5,
     )
-    return Scored(row, max(relevance + hints, 0.0) * (1 + sum(boosts)), relevance, hints, boosts)
+    return Scored(row, max(sum(relevance) + hints, 0.0) * (1 + sum(boosts)), relevance, hints, boosts)

@@ -1,7 +1,11 @@
-"""The arithmetic of relevance: what each word is worth, what neighbours lend, what a session is about.
+"""The arithmetic of relevance, one for notes and one for the turns of a conversation.
 
-The constants were fitted on half of a set of long dialogues and checked on the other half, on code and on
-manual pages; `make bench-recall` shows what they give.
+A note says what it is about itself, so its own words decide (BM25F). A turn leans on the turns around it and on what
+its session is about. Which arithmetic applies is decided for each row by the session it belongs to.
+
+The weights for notes were chosen on half of the questions of four sets (linked notes, rules, commit messages) and
+checked on the other half and on a fifth set; those for turns on half of a set of long dialogues. `make bench-recall`
+shows what they give.
 """
 
 from collections import Counter
@@ -13,47 +17,56 @@ from haversack.store.words import Match, Posting
 from haversack.values import record
 
 SATURATION = 1.2
+"""Occurrences at which a word has reached half of the most it can count (BM25's k1)."""
 LENGTH_SHARE = 0.75
-TITLE = 2.0
-RARITY_POWER = 0.7
+"""How far the length of a text reduces what a word counts in it: 0 not at all, 1 in proportion (BM25's b)."""
+NOTE_TITLE, TURN_TITLE = 3.0, 2.0
+"""Occurrences that one occurrence in the title counts as. A turn's title is its speaker, which says less."""
+NOTE_RARITY_POWER, TURN_RARITY_POWER = 1.1, 0.7
+"""Power of the inverse document frequency. In a dialogue common words tell more, because turns are short."""
+NOTE_SCALE = 0.49
+"""Factor that puts both kinds on one scale: a word in one row of 400, once in a text of usual length, then counts
+the same in a note as in a turn."""
 SESSION_SHARE = 0.45
-
-# A row lends this share of a word's strength to the row so many places after it. Turns of a conversation lean
-# on one another (an answer seldom repeats the words of the question); notes that merely follow do so less.
+"""Weight of a word's occurrences in the whole session beside those in the turn."""
 CONVERSATION_SPREAD = {-2: 0.25, -1: 0.35, 0: 1.0, 1: 0.5, 2: 0.35}
-NOTES_SPREAD = {-1: 0.2, 0: 1.0, 1: 0.25, 2: 0.1}
+"""Share of a word's strength that a turn lends to the turn so many places after it: an answer seldom repeats the
+words of its question."""
 
 
 @record
 class Postings:
-    """Where one word of a query stands: how telling it is, and how strong it is in each place."""
+    """Where one thing sought stands: its weight in the query, its inverse frequency, and its rows by place."""
 
-    rarity: float
-    strengths: Mapping[int, float]
-
-
-def strengths(postings: Iterable[Posting], usual_units: float) -> dict[int, float]:
-    """Place -> how a word counts there: saturating with repetition, more in short texts, more in titles."""
-    found = {}
-    for place, title, content, tags, units in postings:
-        hits = TITLE * title + content + tags
-        length = 1 - LENGTH_SHARE + LENGTH_SHARE * units / usual_units
-        found[place] = hits * (SATURATION + 1) / (hits + SATURATION * length)
-    return found
+    weight: float
+    frequency: float
+    rows: Mapping[int, Posting]
 
 
-def strengths_of_matches(matches: Iterable[Match], usual_units: float) -> dict[int, float]:
-    """The same for rows that match an expression, as if it stood in each of them once."""
-    return strengths(((place, 0, 1, 0, units) for _, place, units in matches), usual_units)
+@record
+class Promising:
+    """Candidates before neighbouring turns are considered: places scored as turns, and scores of places as notes."""
+
+    turns: tuple[int, ...]
+    notes: Mapping[int, float]
 
 
-def score_matches(gathered: Sequence[Postings], places: Iterable[int]) -> dict[int, float]:
-    """Place -> relevance by its own words alone."""
-    scores = dict.fromkeys(places, 0.0)
-    for postings in gathered:
-        for place in postings.strengths.keys() & scores.keys():
-            scores[place] += postings.rarity * postings.strengths[place]
-    return scores
+def strength(posting: Posting, usual_units: float, title_weight: float) -> float:
+    """How much a word counts in a row: saturating with repetition, more in short texts, more in titles."""
+    _, title, content, tags, units = posting
+    hits = title_weight * title + content + tags
+    length = 1 - LENGTH_SHARE + LENGTH_SHARE * units / usual_units
+    return hits * (SATURATION + 1) / (hits + SATURATION * length)
+
+
+def by_place(postings: Iterable[Posting]) -> dict[int, Posting]:
+    """Postings by the place of their row."""
+    return {posting[0]: posting for posting in postings}
+
+
+def as_postings(matches: Iterable[Match]) -> dict[int, Posting]:
+    """Rows that match an expression, as if it stood in the content of each of them once."""
+    return {place: (place, 0, 1, 0, units) for _, place, units in matches}
 
 
 def inverse_frequency(total: int, holding: int) -> float:
@@ -61,34 +74,37 @@ def inverse_frequency(total: int, holding: int) -> float:
     return log(1 + max(0.5, total - holding + 0.5) / (holding + 0.5))
 
 
-def rarity(rows: int, holding: int) -> float:
-    """The weight of a word that stands in so many of the rows."""
-    return float(inverse_frequency(rows, holding) ** RARITY_POWER)
+def score_notes(gathered: Sequence[Postings], usual_units: float) -> dict[int, float]:
+    """Place -> relevance of the row as a note, by its own words alone (BM25F)."""
+    scores: dict[int, float] = {}
+    for postings in gathered:
+        weight = NOTE_SCALE * postings.weight * postings.frequency**NOTE_RARITY_POWER
+        for place, posting in postings.rows.items():
+            scores[place] = scores.get(place, 0.0) + weight * strength(posting, usual_units, NOTE_TITLE)
+    return scores
 
 
 def score_sessions(gathered: Sequence[Postings], sessions: int) -> dict[int, float]:
     """Session number -> how much the whole of it is about the query."""
     scores: dict[int, float] = {}
     for postings in gathered:
-        holding = Counter([place >> SESSION_BITS for place in postings.strengths])
+        holding = Counter([place >> SESSION_BITS for place in postings.rows])
         weight = SESSION_SHARE * inverse_frequency(sessions, len(holding)) * (SATURATION + 1)
         for session, count in holding.items():
             scores[session] = scores.get(session, 0.0) + weight * count / (count + SATURATION)
     return scores
 
 
-def most_promising(gathered: Sequence[Postings], sessions: Mapping[int, float], count: int) -> list[int]:
-    """The places that score best by their own words and their session's, before neighbours are heard."""
-    promise: dict[int, float] = {}
-    for postings in gathered:
-        weight = postings.rarity
-        for place, strength in postings.strengths.items():
-            promise[place] = promise.get(place, 0.0) + weight * strength
-    if len(promise) <= count:
-        return list(promise)
-    for place in promise:
-        promise[place] += sessions[place >> SESSION_BITS]
-    return best_places(promise, count)
+def most_promising(
+    gathered: Sequence[Postings], sessions: Mapping[int, float], usual_units: float, count: int
+) -> Promising:
+    """The best places of either kind, since which kind a row is of is looked up for these alone."""
+    notes = score_notes(gathered, usual_units)
+    if len(notes) <= count:
+        return Promising(tuple(notes), notes)
+    turns = {place: score / NOTE_SCALE + sessions[place >> SESSION_BITS] for place, score in notes.items()}
+    best = best_places(notes, count)
+    return Promising(tuple(best_places(turns, count)), {place: notes[place] for place in best})
 
 
 def best_places(scores: Mapping[int, float], count: int) -> list[int]:
@@ -96,26 +112,24 @@ def best_places(scores: Mapping[int, float], count: int) -> list[int]:
     return [place for _, place in sorted(zip(scores.values(), scores, strict=True), reverse=True)[:count]]
 
 
-def score_places(
+def score_turns(
     gathered: Sequence[Postings],
     sessions: Mapping[int, float],
     promising: Iterable[int],
     conversations: frozenset[int],
+    usual_units: float,
 ) -> dict[int, float]:
-    """Place -> relevance, for the promising places and, in conversations, the turns around them."""
-    near = set(promising)
-    for place in promising:
-        if place >> SESSION_BITS in conversations:
-            near.update(place + offset for offset in CONVERSATION_SPREAD)
+    """Place -> relevance of promising turns of conversations and of the turns around them."""
+    turns = [place for place in promising if place >> SESSION_BITS in conversations]
+    near = {place + offset for place in turns for offset in CONVERSATION_SPREAD}
     scores = dict.fromkeys(near, 0.0)
-    for postings in gathered:
+    for postings in gathered if near else ():
         lent: dict[int, float] = {}
-        for place in postings.strengths.keys() & near:
-            strength = postings.strengths[place]
-            spread = CONVERSATION_SPREAD if place >> SESSION_BITS in conversations else NOTES_SPREAD
-            for offset, share in spread.items():
-                lent[place + offset] = lent.get(place + offset, 0.0) + share * strength
-        weight = postings.rarity * (SATURATION + 1)
+        for place in postings.rows.keys() & near:
+            own = strength(postings.rows[place], usual_units, TURN_TITLE)
+            for offset, share in CONVERSATION_SPREAD.items():
+                lent[place + offset] = lent.get(place + offset, 0.0) + share * own
+        weight = postings.weight * postings.frequency**TURN_RARITY_POWER * (SATURATION + 1)
         for place in lent.keys() & near:
             scores[place] += weight * lent[place] / (lent[place] + SATURATION)
     return {place: score + sessions.get(place >> SESSION_BITS, 0.0) for place, score in scores.items() if score}

@@ -14,18 +14,18 @@ from haversack.memory.save.checks import (
     check_limit,
     check_member,
 )
-from haversack.memory.search import ranking
+from haversack.memory.search import links, ranking
 from haversack.memory.search import relevance as scoring
 from haversack.memory.search.periods import periods_in
 from haversack.memory.search.query import Mode, Query, Sought, match_expression, parse_query, sought, spoken_words
-from haversack.memory.search.ranking import Asked, Hit, Scored
+from haversack.memory.search.ranking import Asked, Hit, Parts, Scored
 from haversack.memory.search.relevance import Postings
 from haversack.store import observations, places, relations, vectors
 from haversack.store.engine import Reader
 from haversack.store.expressions import Expression, all_of, any_of
 from haversack.store.places import Placed
 from haversack.store.records import Filters, Observation
-from haversack.store.words import Census
+from haversack.store.words import Census, Posting
 from haversack.text.times import parse_moment
 from haversack.values import record, replace
 
@@ -132,18 +132,25 @@ def _by_words(
     gathered = _gather(tx, query, _reach(tx, chosen, census))
     sessions = scoring.score_sessions(gathered, census.sessions)
     wanted = min(MOST_CANDIDATES, LEAST_CANDIDATES + 2 * limit)
-    promising = scoring.most_promising(gathered, sessions, wanted)
-    numbers = {place >> places.SESSION_BITS for place in promising}
+    promising = scoring.most_promising(gathered, sessions, census.usual_units, wanted)
+    numbers = {place >> places.SESSION_BITS for place in (*promising.turns, *promising.notes)}
     talks = places.conversations(tx, numbers, CONVERSATION_ASKS, CONVERSATION_TURNS)
-    relevance = scoring.score_places(gathered, sessions, promising, talks)
+    words = {place: score for place, score in promising.notes.items() if place >> places.SESSION_BITS not in talks}
+    words |= scoring.score_turns(gathered, sessions, promising.turns, talks, census.usual_units)
+    meaning: Mapping[int, float] = {}
     if memory.settings.semantic != "off" and vectors.models(tx):
         from haversack.memory.meaning import similarity  # a store without vectors never pays for what they need
 
-        relevance = similarity.heeded(tx, memory, text, chosen, relevance, talks)
-    rows = places.placed(tx, scoring.best_places(relevance, wanted), chosen)
-    matching = set().union(*(each.strengths for each in gathered))
+        meaning = similarity.gains(tx, memory, text, chosen, words, talks)
+    scores = {place: words.get(place, 0.0) + meaning.get(place, 0.0) for place in {*words, *meaning}}
+    linked = links.followed(tx, scores, chosen, census, talks)
+    for place, gain in linked.items():
+        scores[place] = scores.get(place, 0.0) + gain
+    rows = places.placed(tx, scoring.best_places(scores, wanted), chosen)
+    matching = set().union(*(each.rows for each in gathered))
     companions = frozenset(row.id for row in rows if row.place not in matching)
-    return ranking.rank(rows, relevance, _asked(memory, text), talks, _degrees(tx, rows)), companions
+    parts = Parts(words, meaning, linked)
+    return ranking.rank(rows, parts, _asked(memory, text), talks, _degrees(tx, rows)), companions
 
 
 @record
@@ -154,14 +161,18 @@ class Reach:
     census: Census
     share: float
 
-    def strengths(self, tx: Reader, stems: Sequence[str]) -> dict[int, float]:
-        """Place -> strength of the stems there."""
+    def holding(self, tx: Reader, stems: Sequence[str]) -> dict[int, Posting]:
+        """The rows that hold any of the stems, by place."""
         (postings,) = tx.words.postings([stems], self.chosen)
-        return scoring.strengths(postings, self.census.usual_units)
+        return scoring.by_place(postings)
 
-    def strengths_of(self, tx: Reader, match: Expression, most: int | None = None) -> dict[int, float]:
-        """Place -> strength of what matches an expression there, the newest rows only if there are too many."""
-        return scoring.strengths_of_matches(tx.words.matching(match, self.chosen, most), self.census.usual_units)
+    def matching(self, tx: Reader, match: Expression, most: int | None = None) -> dict[int, Posting]:
+        """The rows that match an expression, by place; the newest only if there are too many."""
+        return scoring.as_postings(tx.words.matching(match, self.chosen, most))
+
+    def postings(self, sought: Sought, count: int, rows: Mapping[int, Posting]) -> Postings:
+        """What was found of one thing sought that stands in `count` rows of the store."""
+        return Postings(sought.weight, scoring.inverse_frequency(self.census.rows, count), rows)
 
 
 def _reach(tx: Reader, chosen: Filters, census: Census) -> Reach:
@@ -183,13 +194,13 @@ def _gather(tx: Reader, query: Query, reach: Reach) -> list[Postings]:
     leaders: list[Expression] = []
     room = MOST_POSTINGS
     for each in sorted(counts, key=counts.__getitem__):
-        strengths, read = _leading(tx, each, counts[each], reach, room, is_first=not leaders)
-        if strengths is not None:
+        rows, read = _leading(tx, each, counts[each], reach, room, is_first=not leaders)
+        if rows is not None:
             leaders.append(each.expression)
             room -= read
         else:
-            strengths = reach.strengths_of(tx, all_of(each.expression, any_of(*leaders)))
-        gathered.append(Postings(each.weight * scoring.rarity(reach.census.rows, counts[each]), strengths))
+            rows = reach.matching(tx, all_of(each.expression, any_of(*leaders)))
+        gathered.append(reach.postings(each, counts[each], rows))
     return gathered
 
 
@@ -204,21 +215,21 @@ def _counted(tx: Reader, query: Query) -> dict[Sought, int]:
 
 def _leading(
     tx: Reader, each: Sought, count: int, reach: Reach, room: int, *, is_first: bool
-) -> tuple[Mapping[int, float] | None, int]:
-    """All places of a word that has room to be read in full, and how many rows that took; else None.
+) -> tuple[Mapping[int, Posting] | None, int]:
+    """All rows of a word that has room to be read in full, and how many rows that took; else None.
 
     A word that is common in the store may be rare where the search looks. The first word is read in any case:
     if it is common even there, as far as the newest rows go.
     """
     if each.stems and count <= (MOST_FIRST if is_first else room):
-        return reach.strengths(tx, each.stems), count
+        return reach.holding(tx, each.stems), count
     there = count
     # Counting where the search looks has its price too, so it is not tried where words are likely to be too many.
     if count > room and reach.share < NARROW and count * reach.share <= 2 * room:
         there = tx.words.count(each.expression, _markable(reach.chosen))
     if there > room and not is_first:
         return None, 0
-    return reach.strengths_of(tx, each.expression, MOST_FIRST), there
+    return reach.matching(tx, each.expression, MOST_FIRST), there
 
 
 def _by_whole_query(
@@ -233,16 +244,18 @@ def _by_whole_query(
     gathered = []
     for each, count in _counted(tx, query).items():
         if each.stems and count <= MOST_FIRST:
-            strengths = reach.strengths(tx, each.stems)
+            rows = reach.holding(tx, each.stems)
         elif each.expression == match:
-            strengths = scoring.strengths_of_matches(matches, reach.census.usual_units)
+            rows = scoring.as_postings(matches)
         else:
-            strengths = reach.strengths_of(tx, all_of(each.expression, match))
-        gathered.append(Postings(each.weight * scoring.rarity(reach.census.rows, count), strengths))
-    scores = scoring.score_matches(gathered, [place for _, place, _ in matches])
-    relevance = {place: scores[place] for place in scoring.best_places(scores, max(RANKED, limit))}
-    rows = places.placed(tx, relevance, chosen)
-    return ranking.rank(rows, relevance, _asked(memory, text), frozenset(), _degrees(tx, rows)), frozenset()
+            rows = reach.matching(tx, all_of(each.expression, match))
+        gathered.append(reach.postings(each, count, rows))
+    found = {place for _, place, _ in matches}
+    scored = scoring.score_notes(gathered, reach.census.usual_units)
+    scores = {place: scored.get(place, 0.0) for place in found}
+    words = {place: scores[place] for place in scoring.best_places(scores, max(RANKED, limit))}
+    placed = places.placed(tx, words, chosen)
+    return ranking.rank(placed, Parts(words), _asked(memory, text), frozenset(), _degrees(tx, placed)), frozenset()
 
 
 def _asked(memory: Memory, text: str) -> Asked:

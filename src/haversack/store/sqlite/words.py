@@ -67,12 +67,11 @@ class FtsWords:
         return Census(max(rows, 1), max(sessions, 1), max(usual or 1.0, 1.0))
 
     def rows_with_stems(self, groups: Sequence[Sequence[str]]) -> list[int]:
-        return [
-            self._tx.value(
-                f"SELECT coalesce(sum(doc), 0) FROM temp.word_rows WHERE term IN ({_places(stems)})", tuple(stems)
-            )
-            for stems in groups
-        ]
+        stems = list({stem for group in groups for stem in group})
+        held: dict[str, int] = dict(
+            self._tx.rows(f"SELECT term, doc FROM temp.word_rows WHERE term IN ({_places(stems)})", stems)
+        )
+        return [sum(held.get(stem, 0) for stem in group) for group in groups]
 
     def rows_matching(self, expression: Expression) -> int:
         total: int = self._tx.value(

@@ -40,7 +40,7 @@ from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFil
 def mem_search(
     caller: Caller,
     *,
-    query: Annotated[str, 'Words or a question; "quoted phrases" must appear; pre* is a prefix'],
+    query: Annotated[str, "Words or a question; a quote alone must appear as it is; pre* is a prefix"],
     kind: str = "",
     project: ProjectFilter = "",
     scope: Annotated[str, SCOPES] = "",
