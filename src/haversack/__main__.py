@@ -15,6 +15,12 @@ DOORS = (
     ),
     Door("web", "hosts and servers", "Serve the page, MCP and JSON over HTTP.", "haversack.web.commands:web"),
     Door("token", "hosts and servers", "Make, list and revoke HTTP tokens.", "haversack.web.commands:token"),
+    Door(
+        "wrap",
+        "hosts and servers",
+        "Run another MCP server so that its tool results fit a token budget.",
+        "haversack.gateway.command:wrap",
+    ),
 )
 """The commands of other rooms; a new one is one line here, and its function uses `haversack.argument_parser`."""
 

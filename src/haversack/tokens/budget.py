@@ -19,8 +19,8 @@ class Budget:
 
     @property
     def units(self) -> int:
-        """The budget in the profile's units, which add up exactly."""
-        return self.profile.room(self.tokens)
+        """The budget in the profile's units, which add up exactly, less what surrounds the text."""
+        return self.profile.room(self.tokens) - self.profile.overhead
 
     def holds(self, text: str) -> bool:
         """Whether `text` fits."""

@@ -14,7 +14,10 @@ DEFAULT_PROFILE = "o200k"
 
 @record
 class Profile:
-    """How tokens are counted: `units * numerator / denominator`, rounded down or up."""
+    """How tokens are counted: `units * numerator / denominator`, rounded down or up.
+
+    `overhead` is what a whole reply costs beyond its text, in units: the channel around it, a picture beside it.
+    """
 
     name: str
     about: str
@@ -23,6 +26,7 @@ class Profile:
     numerator: int = 1
     denominator: int = 1
     rounds_up: bool = False
+    overhead: int = 0
 
     def tokens(self, units: int) -> int:
         """The tokens that `units` stand for; anything that is not empty costs at least one."""
@@ -38,7 +42,7 @@ class Profile:
 
     def count(self, text: str) -> int:
         """The tokens `text` costs."""
-        return self.tokens(self.measure(text))
+        return self.tokens(self.measure(text) + self.overhead)
 
     @property
     def _carry(self) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from haversack.app import Caller
 from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
-from haversack.tokens import Budget
+from haversack.tokens import Budget, Profile
 from haversack.tokens.footers import SHORT_FORM_BELOW
 from haversack.tools.road.failures import shorten
 from haversack.tools.road.fit import Remainder, Reply, fit, fit_document
@@ -42,12 +42,16 @@ class Origin:
 
 @record
 class Asked:
-    """How the reply is wanted; without `max_tokens` the account decides. Text to paste has no footer."""
+    """How the reply is wanted; without `max_tokens` the account decides. Text to paste has no footer.
+
+    `profile` counts the reply in the channel it is sent in, where that is not plain text.
+    """
 
     max_tokens: int | None = None
     level: str = "standard"
     format: Literal["text", "json"] = "text"
     footer: bool = True
+    profile: Profile | None = None
 
 
 USUAL = Asked()
@@ -61,7 +65,7 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
     """
     standing = _standing(caller)
     allocation = caller.ledger.allocation(standing, origin.tool, origin.default_tokens)
-    budget = Budget(asked.max_tokens or allocation.tokens, caller.profile)
+    budget = Budget(asked.max_tokens or allocation.tokens, asked.profile or caller.profile)
     notes = _notes(standing, asked.max_tokens, allocation.reason)
     as_json = asked.format == "json"
     layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=asked.footer, notes=notes)

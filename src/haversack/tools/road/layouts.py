@@ -92,7 +92,7 @@ class TextLayout:
     def document(self, document: Document, page: str, frame: Frame, total: int) -> str:
         hint = ""
         if frame.cut_by_budget:
-            hint = _budget_hint(frame, total, "lines", "Increase max_tokens for more." + _allowance(frame))
+            hint = _budget_hint(frame, total, "lines", document.advice + _allowance(frame))
         return self._closed(page.removesuffix("\n"), hint, frame)
 
     def hint(self, result: Result, frame: Frame) -> str:

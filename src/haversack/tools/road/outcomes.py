@@ -84,6 +84,7 @@ class Document:
     """One long text, shown in pages split at line ends.
 
     As JSON a document that fits whole is its `facts`; one that does not is pages of its text under its `name`.
+    `advice` is what a reader of the first page can do besides asking for more.
     """
 
     text: str
@@ -91,6 +92,7 @@ class Document:
     facts: Facts = NO_FACTS
     lines_before: int = 0
     fence: str = ""
+    advice: str = "Increase max_tokens for more."
     brief: Brief = ""
     on_sent: OnSent | None = None
 

@@ -1,0 +1,118 @@
+"""The commands `haversack wrap` and `haversack gateway`: what was typed, and the processes it starts."""
+
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from queue import Empty
+
+from haversack.argument_parser import Parser, plain_parser
+from haversack.errors import InvalidArgument
+from haversack.gateway.settings import MODES, Server, Settings
+
+_LAST_WORDS_SECONDS = 5.0
+
+
+def wrap(typed: list[str]) -> int:
+    """Stand between a client and a server, and return the server's exit code."""
+    options, command = _split(typed)
+    parsed = _wrap_parser().parse_args(options)
+    if not command:
+        raise InvalidArgument("no command to wrap", hint="haversack wrap [options] -- COMMAND ARGUMENTS...")
+    settings = Settings(
+        budget=_budget(parsed.budget),
+        tools=parsed.tools,
+        compress=parsed.compress == "safe",
+        view=parsed.view,
+        structured=parsed.structured,
+        keep_in_memory=parsed.keep == "memory",
+        account=parsed.account,
+        cut_resources=False,
+    )
+    return run(settings, Server(tuple(command)))
+
+
+def _split(typed: list[str]) -> tuple[list[str], list[str]]:
+    """The options, and everything after the first `--` as it stands."""
+    if "--" not in typed:
+        return typed, []
+    place = typed.index("--")
+    return typed[:place], typed[place + 1 :]
+
+
+def _wrap_parser() -> Parser:
+    parser = plain_parser(
+        "wrap",
+        "Run an MCP server so that every tool result fits a token budget; what does not fit is one call away.",
+        "haversack wrap -- npx -y @modelcontextprotocol/server-filesystem .",
+        "haversack wrap --budget 2000 -- uvx mcp-server-git",
+        "claude mcp add files -- haversack wrap -- npx -y @modelcontextprotocol/server-filesystem .",
+        usage="haversack wrap [options] -- COMMAND ARGUMENTS...",
+    )
+    parser.add_argument("--budget", metavar="N", help="tokens of a tool result (default: what the account allows)")
+    parser.add_argument("--tools", choices=MODES, default="pass", help="how the tool list is shown")
+    parser.add_argument("--compress", choices=("safe", "off"), default="safe", help="shorter forms of long results")
+    parser.add_argument(
+        "--view", choices=("auto", "content", "structured", "both"), default="auto", help="what the client shows"
+    )
+    parser.add_argument(
+        "--structured", choices=("widen", "strip", "keep"), default="widen", help="what happens to structuredContent"
+    )
+    parser.add_argument("--keep", choices=("store", "memory"), default="store", help="where cut results are kept")
+    parser.add_argument("--account", default="", metavar="HANDLE", help="the budget account to debit")
+    return parser
+
+
+def _budget(text: str | None) -> int | None:
+    if text is None:
+        return None
+    from haversack.tokens.budget import parse_max_tokens
+
+    return parse_max_tokens(text, name="--budget")
+
+
+def run(settings: Settings, server: Server) -> int:
+    """Start the server, pump until one side ends, and return the exit code."""
+    from haversack.gateway.child import Child
+    from haversack.gateway.watchdog import Watchdog
+
+    watchdog = Watchdog()
+    # The server starts before the rest of this program is loaded: both take their time together.
+    child = Child(server.command, watchdog)
+    from haversack.app import App
+    from haversack.gateway.delivery import Delivery
+    from haversack.gateway.desk import Desk
+    from haversack.gateway.wrap import End, Wrap
+
+    delivery = Delivery(App, account=settings.account, keep_in_memory=settings.keep_in_memory)
+    desk = Desk(settings, delivery, _own_output())
+    pumps = Wrap(desk, server, child, 0)
+
+    for number in _signals():
+        signal.signal(number, lambda number, _: pumps.ended.put(End("signal", number)))
+    pumps.start()
+    end = pumps.ended.get()
+    code = child.stop()
+    if end.reason == "client left":
+        # What the server still had to say comes before its end.
+        with suppress(Empty):
+            pumps.ended.get(timeout=_LAST_WORDS_SECONDS)
+    desk_code = code if end.reason == "server ended" else None
+    desk.settle()
+    pumps.finish(desk_code)
+    desk.close()
+    if end.reason == "signal":
+        return 128 + end.signal
+    return code if end.reason == "server ended" else 0
+
+
+def _signals() -> Sequence[int]:
+    names = ("SIGTERM", "SIGINT", "SIGHUP")
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
+
+
+def _own_output() -> int:
+    """The descriptor of the client; whatever else is printed goes to standard error."""
+    own = os.dup(1)
+    os.dup2(2, 1)
+    return own

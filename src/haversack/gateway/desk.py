@@ -1,0 +1,283 @@
+"""Where results are fitted and own tools answered: one thread, so that the account is read and debited in order."""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from queue import SimpleQueue
+from typing import Any
+
+from haversack.errors import HaversackError
+from haversack.gateway.delivery import Delivery
+from haversack.gateway.meter import fits_surely
+from haversack.gateway.own_tools import OwnTools, failed, text_result
+from haversack.gateway.results import LONGEST_LINE, Fitted, Rule, fit_result
+from haversack.gateway.settings import Server, Settings
+from haversack.gateway.spool import Spools
+from haversack.gateway.views import UNKNOWN, Client, client_named
+from haversack.protocol.spans import NotJson, members, spliced
+from haversack.tokens import parse_max_tokens
+from haversack.tools.road.outcomes import NO_FACTS
+from haversack.values import record
+
+MAX_TOKENS_KEY = "haversack/max_tokens"
+APPS_KEY = "io.modelcontextprotocol/ui"
+_BATCH = 64
+
+Job = Callable[[], None]
+Json = dict[str, Any]
+
+
+@record
+class Pending:
+    """A request of the client that an upstream has not answered yet."""
+
+    identifier: Any
+    method: str
+    server: Server
+    tool: str = ""
+    arguments: Mapping[str, Any] = NO_FACTS
+    tokens: int | None = None
+
+
+class Desk:
+    """Takes results and own calls one after the other, and writes the answers to the client."""
+
+    def __init__(self, settings: Settings, delivery: Delivery, output: int) -> None:
+        self.settings = settings
+        self.delivery = delivery
+        self.client: Client = UNKNOWN
+        self.apps = False
+        self.spools = Spools()
+        self.own = OwnTools(delivery, self.spools)
+        self.ui_tools: set[str] = set()
+        self.more_name = "more"
+        self._output = output
+        self._writing = threading.Lock()
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._waiting = 0
+        self._notes: list[tuple[str, Mapping[str, Any], str, int]] = []
+        self._allocation = 0
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def meet(self, params: Any) -> None:
+        """Remember what a client says of itself."""
+        if not isinstance(params, dict):
+            return
+        name = (params.get("clientInfo") or {}).get("name")
+        self.client = client_named(name) if isinstance(name, str) else UNKNOWN
+        self._note_capabilities(params.get("capabilities"))
+
+    def meet_stateless(self, meta: Mapping[str, Any]) -> None:
+        """Remember what a client says of itself in the metadata of a request."""
+        info = meta.get("io.modelcontextprotocol/clientInfo")
+        if isinstance(info, dict):
+            self.meet({"clientInfo": info, "capabilities": meta.get("io.modelcontextprotocol/clientCapabilities")})
+
+    def _note_capabilities(self, capabilities: Any) -> None:
+        extensions = capabilities.get("extensions") if isinstance(capabilities, dict) else None
+        self.apps = isinstance(extensions, dict) and APPS_KEY in extensions
+
+    def write(self, line: bytes) -> None:
+        """Write a line to the client at once; after it has gone this does nothing."""
+        view = memoryview(line)
+        with self._writing:
+            try:
+                while view:
+                    view = view[os.write(self._output, view) :]
+            except OSError:
+                return
+
+    def answer(self, identifier: Any, result: Mapping[str, Any]) -> None:
+        """Answer a request of the client."""
+        self.write(encoded({"jsonrpc": "2.0", "id": identifier, "result": result}))
+
+    def refuse(self, identifier: Any, code: int, message: str) -> None:
+        """Answer a request of the client with an error."""
+        self.write(encoded({"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}}))
+
+    def submit(self, job: Job) -> None:
+        """Have something done when what came before is done."""
+        self._waiting += 1
+        self._jobs.put(job)
+
+    def passes_at_once(self, size: int, pending: Pending) -> bool:
+        """Whether a result of so many bytes fits for sure, so that nothing need be counted before it is sent."""
+        if self._waiting or not self._allocation or self.settings.structured == "strip":
+            return False
+        least = min(self._allocation, self._ceiling(pending))
+        return fits_surely(self.delivery.profile, size, least)
+
+    def _ceiling(self, pending: Pending) -> int:
+        given = (pending.tokens, pending.server.ceiling(pending.tool), self.settings.budget)
+        return min((each for each in given if each), default=10**9)
+
+    def note(self, pending: Pending, text: str) -> None:
+        """Debit a result that was passed on as it came."""
+        self.submit(lambda: self._noted(pending, text))
+
+    def _noted(self, pending: Pending, text: str) -> None:
+        self._notes.append((pending.tool or pending.method, pending.arguments, text, self.delivery.profile.count(text)))
+
+    def fitted(self, line: str, pending: Pending, *, inner: bool = False) -> str:
+        """A line that answers a tool call, with its result fitted; the line itself where nothing had to change."""
+        span = members(line)["result"].value
+        if inner:
+            span = members(line, span.start)["result"].value
+        result = line[span.start : span.end]
+        rule = self._rule(pending)
+        outcome = self._fit(result, rule)
+        if isinstance(outcome, Fitted):
+            text = outcome.text
+            if self.more_name != "more":
+                text = text.replace('more(\\"', f'{self.more_name}(\\"')
+            changed = spliced(line, [(span, text)])
+            json.loads(changed)
+            return changed
+        self._notes.append((pending.tool, pending.arguments, result, outcome))
+        return line
+
+    def _rule(self, pending: Pending) -> Rule:
+        settings = self.settings
+        tokens = min(self._ceiling(pending), self.delivery.allocation(pending.tool))
+        return Rule(
+            pending.tool,
+            tokens,
+            view=self.client.view if settings.view == "auto" else settings.view,
+            structured=settings.structured,
+            compress=settings.compress,
+            arguments=pending.arguments,
+            whole_structured=self.apps and pending.tool in self.ui_tools,
+        )
+
+    def _fit(self, result: str, rule: Rule) -> Fitted | int:
+        from haversack.values import replace
+
+        try:
+            return fit_result(result, rule, self.delivery)
+        except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            say(f"a result of {rule.tool} could not be rendered ({error}); it is cut plainly")
+            return fit_result(result, replace(rule, compress=False), self.delivery)
+
+    def deliver(self, line: bytes, pending: Pending, *, inner: bool = False) -> None:
+        """Write the answer to a tool call, fitted; the original where fitting fails.
+
+        With `inner` the tool's result stands inside the result, as in the state of a finished task.
+        """
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            text = line.decode("utf-8", "replace")
+        try:
+            changed = self.fitted(text, pending, inner=inner)
+        except Exception as error:  # noqa: BLE001 - the one boundary of this door
+            self.write(self._unfitted(line, pending, error))
+            return
+        self.write(line if changed is text else as_bytes(changed))
+
+    def _unfitted(self, line: bytes, pending: Pending, error: Exception) -> bytes:
+        say(f"a result of {pending.tool} could not be fitted ({type(error).__name__}: {error})")
+        if len(line) <= LONGEST_LINE:
+            return line
+        message = f"The result has {len(line):,} bytes and could not be fitted: {error}"
+        return encoded({"jsonrpc": "2.0", "id": pending.identifier, "result": failed(message)})
+
+    def own_answer(self, tool: str, arguments: Any, ceiling: int | None) -> Json:
+        """The result of a call of an own tool."""
+        try:
+            return self.own.answer(tool, arguments, ceiling or self.settings.budget)
+        except (HaversackError, ValueError, LookupError, AssertionError) as error:
+            return failed(f"{type(error).__name__}: {error}")
+
+    def fitted_text(self, tool: str, text: str) -> Json:
+        """A text of the gateway's own as a tool's result, within the budget."""
+        from haversack.tools.road.deliver import Asked
+        from haversack.tools.road.outcomes import Document
+
+        allowed = self.delivery.allocation(tool)
+        tokens = min(allowed, self.settings.budget) if self.settings.budget else allowed
+        reply = self.delivery.deliver(tool, {}, Document(text, name=tool), Asked(max_tokens=tokens))
+        return text_result(reply.text)
+
+    def most_tokens(self, server: Server) -> int:
+        """The tokens no result of a server is above, whatever the account says."""
+        usual = self.delivery.caller.config.budget.per_tool
+        return min(each for each in (self.settings.budget, server.budget, usual) if each)
+
+    def settle(self) -> None:
+        """Wait until everything submitted so far is done."""
+        done = threading.Event()
+        self.submit(done.set)
+        done.wait()
+
+    def close(self) -> None:
+        """Finish what was begun, then close the store."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        # The account is looked at before the first result comes, so that a small one need not wait for it.
+        self._look()
+        while (job := self._jobs.get()) is not None:
+            try:
+                job()
+            except (HaversackError, OSError, NotJson) as error:
+                say(f"{error}")
+            self._waiting -= 1
+            if not self._waiting or len(self._notes) >= _BATCH:
+                self._enter()
+        self._enter()
+        self.delivery.close()
+
+    def _look(self) -> None:
+        try:
+            # The vocabulary is opened now, not when the first long result comes.
+            self.delivery.profile.count("a")
+            self._allocation = self.delivery.allocation("")
+        except HaversackError as error:
+            say(f"no account: {error}")
+            self._allocation = self.delivery.caller.config.budget.minimum
+
+    def _enter(self) -> None:
+        notes, self._notes = self._notes, []
+        if notes:
+            self.delivery.note_all(notes)
+            self._look()
+
+
+def asked_tokens(params: Mapping[str, Any]) -> int | None:
+    """The budget a call names in its metadata."""
+    meta = params.get("_meta")
+    if not isinstance(meta, dict) or MAX_TOKENS_KEY not in meta:
+        return None
+    return parse_max_tokens(meta[MAX_TOKENS_KEY], name=MAX_TOKENS_KEY)
+
+
+def say(message: str) -> None:
+    """Tell the user, on standard error."""
+    sys.stderr.write(f"haversack: {message}\n")
+    sys.stderr.flush()
+
+
+def parsed(line: bytes) -> Any:
+    """The JSON value on a line; bytes that are not UTF-8 do not hide what the message is."""
+    try:
+        return json.loads(line)
+    except UnicodeDecodeError:
+        return json.loads(line.decode("utf-8", "replace"))
+
+
+def encoded(message: Mapping[str, Any]) -> bytes:
+    """A message as a line."""
+    return as_bytes(json.dumps(message, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def as_bytes(text: str) -> bytes:
+    """A text in UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair can only be written as the escape it came as.
+        return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text).encode()

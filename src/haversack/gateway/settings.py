@@ -1,0 +1,57 @@
+"""What the gateway is told: budgets, modes and views, for all servers and for each."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from haversack.gateway.results import Structured
+from haversack.gateway.views import View
+from haversack.values import record
+
+Mode = Literal["pass", "slim", "index", "search", "auto"]
+MODES: tuple[Mode, ...] = ("pass", "auto", "slim", "index", "search")
+NO_BUDGETS: Mapping[str, int] = MappingProxyType({})
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+
+
+@record
+class Server:
+    """One upstream: how it is started, and how its results and tools are treated."""
+
+    command: tuple[str, ...]
+    name: str = ""
+    environment: Mapping[str, str] = NO_VARIABLES
+    folder: str = ""
+    budget: int | None = None
+    budgets: Mapping[str, int] = NO_BUDGETS
+    only: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    trust: bool = False
+
+    def allows(self, tool: str) -> bool:
+        """Whether a tool may be listed and called."""
+        from fnmatch import fnmatchcase
+
+        if any(fnmatchcase(tool, each) for each in self.deny):
+            return False
+        return not self.only or any(fnmatchcase(tool, each) for each in self.only)
+
+    def ceiling(self, tool: str) -> int | None:
+        """The tokens a result of a tool may have by the settings; None where they do not say."""
+        given = [each for each in (self.budgets.get(tool), self.budget) if each]
+        return min(given) if given else None
+
+
+@record
+class Settings:
+    """How results and lists are treated, whichever server they come from."""
+
+    budget: int | None = None
+    tools: Mode = "pass"
+    compress: bool = True
+    view: View | Literal["auto"] = "auto"
+    structured: Structured = "widen"
+    keep_in_memory: bool = False
+    account: str = ""
+    log_arguments: bool = False
+    cut_resources: bool = False

@@ -1,0 +1,93 @@
+"""A small process that ends the upstream servers when this one is killed and cannot do it itself."""
+
+import os
+import signal
+import time
+from contextlib import suppress
+
+TERMINATE_SECONDS = 3.0
+_TICK = 0.05
+
+
+class Watchdog:
+    """Knows which process groups live; when this process is gone it asks them to end, and then ends them.
+
+    It is a fork made before any thread runs. Where there is no fork it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._pipe = -1
+        if not hasattr(os, "fork"):
+            return
+        ends = os.pipe()
+        if os.fork() == 0:
+            os.close(ends[1])
+            _watch(ends[0])
+        os.close(ends[0])
+        self._pipe = ends[1]
+
+    def guard(self, group: int) -> None:
+        """End this process group when this process is gone."""
+        self._tell(f"+{group}\n")
+
+    def release(self, group: int) -> None:
+        """Forget a process group that has ended: its number may be given to another."""
+        self._tell(f"-{group}\n")
+
+    def close(self) -> None:
+        """Let the watchdog go; it ends what it still guards."""
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+
+    def _tell(self, word: str) -> None:
+        if self._pipe >= 0:
+            with suppress(OSError):
+                os.write(self._pipe, word.encode())
+
+
+def _watch(pipe: int) -> None:
+    """Read what to guard until the other end is gone, then end it. Never returns."""
+    try:
+        # A session of its own: a signal to the client's whole process group must not reach the watchdog.
+        os.setsid()
+        for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(name, signal.SIG_IGN)
+        _close_all_but(pipe)
+        groups: set[int] = set()
+        held = b""
+        while chunk := os.read(pipe, 4096):
+            *words, held = (held + chunk).split(b"\n")
+            for word in words:
+                (groups.add if word[:1] == b"+" else groups.discard)(int(word[1:]))
+        _end(groups)
+    finally:
+        os._exit(0)
+
+
+def _close_all_but(pipe: int) -> None:
+    # Open descriptors would keep the client's and the servers' streams from ending.
+    os.closerange(0, pipe)
+    os.closerange(pipe + 1, 4096)
+
+
+def _end(groups: set[int]) -> None:
+    until = time.monotonic() + TERMINATE_SECONDS
+    _signal(groups, signal.SIGTERM)
+    while any(map(_lives, groups)) and time.monotonic() < until:
+        time.sleep(_TICK)
+    _signal(groups, signal.SIGKILL)
+
+
+def _signal(groups: set[int], number: int) -> None:
+    for group in groups:
+        with suppress(OSError):
+            os.killpg(group, number)
+
+
+def _lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except OSError:
+        return False
+    return True
