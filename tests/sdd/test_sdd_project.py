@@ -247,12 +247,13 @@ def test_the_mode_decides_how_clear_is_clear_enough(desk: "Desk", mode: str, pas
     assert desk.clarify(scores=dict.fromkeys(clarity.NAMES, 60)).gate.passed is passes
 
 
-def test_a_pass_while_errors_stand_is_recorded_with_warnings(desk: "Desk") -> None:
+@pytest.mark.parametrize("verdict", ["PASS", "PASS_WITH_WARNINGS"])
+def test_no_verdict_passes_a_plan_with_errors(verdict: str, desk: "Desk") -> None:
     desk.upto("tasks")
     desk.write("design.md", desk.read("design.md") + "\nTBD\n")
-    outcome = desk.validate()
-    assert (outcome.given, outcome.recorded) == ("PASS", "PASS_WITH_WARNINGS")
-    assert "PASS_WITH_WARNINGS (given as PASS; computed findings stand)" in desk.read("validation.md")
+    outcome = desk.validate(verdict=verdict)
+    assert (outcome.given, outcome.recorded, outcome.reopened) == (verdict, "FAIL", "design")
+    assert f"FAIL (given as {verdict}; computed findings stand)" in desk.read("validation.md")
     assert "- error: sdd/design.md:" in desk.read("validation.md")
 
 

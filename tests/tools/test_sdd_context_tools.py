@@ -127,7 +127,7 @@ def test_a_check_ranks_every_source_in_one_list_and_reads_like_this(planned: Pla
         "sdd_context_check", change_description="May a reader renew a loan twice?", detail_level="summary"
     )
     assert reply == snapshot("""\
-Context, no change is active: no findings. sdd_change starts a change.
+Context, no change is active. 15 findings: 15 of plan and memory, no problems. sdd_change starts a change.
 Requirements that share words with it: FR-003, BRC-001, FR-001, FR-002
 Requirements that share none: NFR-001
 ## Requirements
@@ -153,7 +153,7 @@ Requirements that share none: NFR-001
 - ADR-001: Loans in one file (sdd/adrs/001-loans-in-one-file.md:1)
 ## Tasks
 - TASK-002 (sdd/tasks.md:12): **TASK-002**: Record loans. Covers FR-002, FR-003, BRC-001. Depends on TASK-001
-📏 ~396 tokens\
+📏 ~407 tokens\
 """)
 
 
@@ -221,7 +221,7 @@ def test_ids_are_named_before_texts_are_shown(planner: Planner) -> None:
 def test_a_check_without_a_plan_or_a_word_to_search_for_still_answers(planner: Planner) -> None:
     (planner.folder / "CLAUDE.md").write_text("Use tabs.\n")
     assert "Use tabs." in planner.text("sdd_context_check", change_description="tabs or spaces?")
-    assert "no findings" in planner.text("sdd_context_check", change_description="???")
+    assert "0 findings" in planner.text("sdd_context_check", change_description="???")
     with pytest.raises(InvalidArgument, match="change_description"):
         planner.reply("sdd_context_check", change_description=" ")
 

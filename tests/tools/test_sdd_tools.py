@@ -1,6 +1,7 @@
 """The tools that write a plan: what they confirm, what they refuse, and what they leave in memory."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -148,7 +149,7 @@ def test_scores_out_of_range_or_of_unknown_dimensions_are_refused(planner: Plann
         planner.reply("sdd_clarify", dimension_scores=scores)
 
 
-def test_a_pass_while_errors_stand_is_recorded_as_one_with_warnings_and_the_findings_are_listed(
+def test_a_pass_while_errors_stand_is_recorded_as_a_fail_and_the_findings_are_listed(
     planner: Planner,
 ) -> None:
     planner.upto("sdd_create_business_rules")
@@ -156,7 +157,8 @@ def test_a_pass_while_errors_stand_is_recorded_as_one_with_warnings_and_the_find
     planner.reply("sdd_create_design", tech_stack="TBD")
     planner.reply("sdd_create_tasks", tasks="- Catalogue. Covers FR-001, FR-042")
     facts = planner.facts("sdd_validate", verdict="pass")
-    assert (facts["given"], facts["verdict"], facts["reopened"]) == ("PASS", "PASS_WITH_WARNINGS", None)
+    assert (facts["given"], facts["verdict"], facts["reopened"]) == ("PASS", "FAIL", "design")
+    assert (facts["covered"], facts["requirements"], facts["rules"]) == (1, 4, 1)
     assert {each["finding"] for each in facts["findings"]} == {"placeholder", "unknown_id", "uncovered"}
 
 
@@ -334,3 +336,26 @@ def test_every_call_leaves_a_line_in_the_work_log(tmp_path: Path, planner: Plann
 def test_ids_are_told_as_spans_and_of_very_many_the_first(ids: list[str], told: str | None) -> None:
     expected = ", ".join(ids[:12]) + " and 8 more" if told is None else told
     assert spans(ids) == expected
+
+
+def test_a_context_check_says_one_figure_above_and_below(planner: Planner) -> None:
+    planner.upto("sdd_create_business_rules")
+    planner.reply("sdd_clarify")
+    planner.reply("sdd_create_design", tech_stack="TBD")
+    reply = planner.reply("sdd_context_check", change_description="Readers renew books on loan FR-404", max_tokens=300)
+    above = re.search(r"([\d,]+) findings: ", reply.text)
+    below = re.search(r"of ([\d,]+) findings shown", reply.text)
+    assert above and below
+    assert above[1] == below[1]
+
+
+def test_a_context_check_in_snippets_never_costs_more_than_in_full(planner: Planner) -> None:
+    planner.upto("sdd_create_business_rules")
+    planner.reply("sdd_clarify")
+    planner.reply("sdd_create_design")
+    asked = {"change_description": "Readers renew books on loan in the catalogue", "max_tokens": 32_000}
+    costs = [
+        planner.caller.profile.count(planner.reply("sdd_context_check", detail_level=level, **asked).text)
+        for level in ("standard", "full")
+    ]
+    assert costs[0] <= costs[1]

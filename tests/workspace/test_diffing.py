@@ -177,7 +177,8 @@ def test_an_unknown_commit_and_a_staged_range_are_refused(changed: GitRepository
 
 @pytest.mark.parametrize("path", ["--output=pwned", ":(top)a.py", "*.py"])
 def test_a_path_is_never_taken_for_an_option_or_a_pattern(path: str, changed: GitRepository) -> None:
-    assert vcs_diff(changed.workspace, path=path).files == 0
+    with pytest.raises(NotFound, match="no file or folder"):
+        vcs_diff(changed.workspace, path=path)
     assert not (changed.path / "pwned").exists()
 
 
@@ -246,3 +247,28 @@ def test_a_diff_resumed_is_the_diff_that_was_taken(changed: GitRepository) -> No
     changed.write("a.py", "all new\n")
     resumed = resume(diff.parts.data, changed.workspace)
     assert [*resumed.first(1), *resumed.items(1)] == whole
+
+
+def test_commits_given_as_the_path_are_understood(repository: GitRepository) -> None:
+    for number in range(3):
+        repository.write("a.txt", f"{number}\n")
+        repository.commit(f"commit {number}")
+    assert vcs_diff(repository.workspace, path="HEAD~2..HEAD").between == "HEAD~2..HEAD"
+    assert vcs_diff(repository.workspace, path="HEAD~2..HEAD").names == ("a.txt",)
+    assert vcs_diff(repository.workspace, path="HEAD~1").between == "work tree against HEAD~1"
+    with pytest.raises(NotFound, match=r"commit or A\.\.B"):
+        vcs_diff(repository.workspace, path="HEAD~9..HEAD")
+
+
+def test_a_path_that_never_was_is_an_error_and_one_that_was_is_not(repository: GitRepository) -> None:
+    repository.write("gone.txt")
+    repository.write("main")
+    repository.commit()
+    (repository.path / "gone.txt").unlink()
+    (repository.path / "main").unlink()
+    assert vcs_diff(repository.workspace, path="gone.txt").names == ("gone.txt",)
+    assert vcs_diff(repository.workspace, path="main").names == ("main",)
+    repository.commit()
+    assert vcs_diff(repository.workspace, path="gone.txt").files == 0
+    with pytest.raises(NotFound, match=r"never\.txt"):
+        vcs_diff(repository.workspace, path="never.txt")

@@ -142,9 +142,9 @@ def clarify(
 def validate(
     workspace: str, content: Validation, *, verdict: str, reopen: bool = False, now: datetime
 ) -> ValidationReceipt:
-    """Write the validation with the computed findings beside the reader's own; a FAIL reopens the project.
+    """Write the validation with the computed findings beside the caller's own; a computed error makes it a FAIL.
 
-    It reopens at the earliest stage that an error concerns, at the tasks when none does.
+    A FAIL reopens the project at the earliest stage that an error concerns, at the tasks when none does.
     """
     given = one_of("_".join(verdict.upper().replace("-", " ").replace("_", " ").split()), VERDICTS, "verdict")
     artifacts.checked(content)
@@ -154,7 +154,8 @@ def validate(
         project = pipeline.permit(load_project(folder), "validate", reopen=reopen)
         trace = read_trace(folder, project)
         errors = [finding for finding in trace.findings if finding.severity == "error"]
-        recorded: Verdict = "PASS_WITH_WARNINGS" if given == "PASS" and errors else given
+        # An error is a contradiction in the plan itself; no verdict of the caller's outweighs it.
+        recorded: Verdict = "FAIL" if errors else given
         composed = _Composed(artifacts.write_validation(project.name, content, given, recorded, trace))
         written = folder.write(ARTIFACTS["validate"], composed.text)
         back_to = _earliest(errors)

@@ -15,7 +15,7 @@ from haversack.tools.declaration import Command, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
 from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Result
 from haversack.tools.sdd import plan_relevance
-from haversack.tools.sdd.plan_replies import counted, moment, what_is_next, workspace
+from haversack.tools.sdd.plan_replies import counted, moment, shorter, what_is_next, workspace
 
 CHECK_TOKENS = 2_000
 TABLE = "| stage | status | finished | size | file |"
@@ -176,10 +176,11 @@ def _section_block(path: str, part: Section, section: str) -> Block:
     title = part.title or "(before any heading)"
 
     def text(level: str) -> str:
+        whole = f"{'#' * max(part.level, 1)} {title}\n{body}"
         if level == "full":
-            return f"{'#' * max(part.level, 1)} {title}\n{body}"
+            return whole
         head = f"- {title} (line {part.line}, {counted(lines, 'line')})"
-        return head if level == "summary" else f"{head}\n  {one_line(body, SNIPPET_WIDTH)}"
+        return head if level == "summary" else shorter(f"{head}\n  {one_line(body, SNIPPET_WIDTH)}", whole)
 
     def facts(level: str) -> Facts:
         shown: dict[str, object] = {"path": path, "line": part.line, "title": part.title, "lines": lines}

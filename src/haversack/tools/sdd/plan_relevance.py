@@ -23,7 +23,7 @@ from haversack.sdd.flows.changes import Change
 from haversack.store.records import Observation
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, observation_block, one_line
 from haversack.tools.road.outcomes import Block, Facts, Result
-from haversack.tools.sdd.plan_replies import counted, finding_block, listed, what_is_next
+from haversack.tools.sdd.plan_replies import counted, finding_block, listed, shorter, what_is_next
 from haversack.values import record
 
 MEMORIES = 20
@@ -93,28 +93,36 @@ def result(weighed: Weighed, active: Change | None, description: str) -> Result:
     ]
     errors = sum(1 for each in findings if each.severity == "error")
     return Result(
-        blocks=[_head(check, active, len(findings), errors), *blocks],
+        blocks=[_head(check, active, len(matters), len(findings), errors), *blocks],
         noun="findings",
         total=len(findings) + len(matters),
         items_name="items",
-        brief=f"context of '{one_line(description, 80)}': {len(matters)} passages and memories, "
-        f"{counted(len(findings), 'finding')}, {counted(errors, 'error')}",
+        brief=f"context of '{one_line(description, 80)}': {_summed(len(matters), len(findings), errors)}",
     )
 
 
-def _head(check: ContextCheck, active: Change | None, findings: int, errors: int) -> Block:
+def _summed(matters: int, problems: int, errors: int) -> str:
+    """The findings of all kinds in one figure, which is the footer's too, and what they are."""
+    if not matters + problems:
+        return "0 findings"
+    parts = [f"{matters:,} of plan and memory"] if matters else []
+    parts += [f"{counted(problems, 'problem')} ({counted(errors, 'error')})"] if problems else ["no problems"]
+    return f"{counted(matters + problems, 'finding')}: {', '.join(parts)}"
+
+
+def _head(check: ContextCheck, active: Change | None, matters: int, problems: int, errors: int) -> Block:
     step = changes.next_step(active)
     about = f"Context of {active.slug}, checked" if active else "Context, no change is active"
-    trouble = f"{counted(findings, 'finding')}, {counted(errors, 'error')}" if findings else "no findings"
     facts: Facts = {
         "project": check.project,
         "change": active.slug if active else None,
         "requirements": len(check.requirement_ids),
-        "findings": findings,
+        "findings": matters + problems,
+        "problems": problems,
         "errors": errors,
         "next_tool": step.tool,
     }
-    text = f"{about}: {trouble}. {what_is_next(step)}"
+    text = f"{about}. {_summed(matters, problems, errors)}. {what_is_next(step)}"
     return Block("Context", lambda _: text, lambda _: facts, worth=4.0, required=True, counted=False)
 
 
@@ -158,9 +166,10 @@ def _passage_block(passage: Passage, query: Query) -> Block:
         head = f"- {one_line(passage.name, _SUMMARY_WIDTH)} ({priority}{at})"
         if level == "summary":
             return f"{head}: {one_line(passage.text, _SUMMARY_WIDTH)}" if is_short else head
+        whole = f"{head}\n{passage.text.strip()}"
         if level == "standard":
-            return f"{head}\n  {snippet(passage.text, query, width=SNIPPET_WIDTH)}"
-        return f"{head}\n{passage.text.strip()}"
+            return shorter(f"{head}\n  {snippet(passage.text, query, width=SNIPPET_WIDTH)}", whole)
+        return whole
 
     def facts(level: str) -> Facts:
         shown: dict[str, object] = {"source": passage.source, "name": passage.name, "at": at}
@@ -168,7 +177,9 @@ def _passage_block(passage: Passage, query: Query) -> Block:
             shown["priority"] = passage.priority
         if level == "summary":
             return shown
-        body = passage.text.strip() if level == "full" else snippet(passage.text, query, width=SNIPPET_WIDTH)
+        body = passage.text.strip()
+        if level != "full":
+            body = shorter(snippet(body, query, width=SNIPPET_WIDTH), body)
         return shown | {"relevance": round(passage.score, 3), "text": body}
 
     name = passage.name if named else at

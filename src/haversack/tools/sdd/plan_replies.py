@@ -22,6 +22,8 @@ Step = Receipt | ChangeReceipt | DecisionReceipt
 CONFIRMATION_TOKENS = 1_000
 """The budget of a confirmation, which only findings can fill."""
 MOST_SPANS = 12
+_WORTH_CUTTING = 60
+"""Characters that a snippet has to save; marks and indentation cost a few tokens themselves."""
 
 
 @record
@@ -112,6 +114,11 @@ def what_is_next(step: NextStep) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 task`, `2 tasks`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def shorter(snippet: str, whole: str) -> str:
+    """The snippet, unless the whole is hardly longer: then leaving something out would cost more than it saves."""
+    return snippet if len(snippet) + _WORTH_CUTTING < len(whole) else whole
 
 
 def finding_block(finding: Finding, *, section: str = "", worth: float = 1.0) -> Block:

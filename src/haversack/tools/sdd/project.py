@@ -301,10 +301,14 @@ FAIL reopens it."""
         recommendations=recommendations,
     )
     held = project.validate(workspace(caller), content, verdict=verdict, reopen=reopen, now=moment(caller))
-    covered = sum(1 for entry in held.coverage if entry.tasks)
+    rules = [entry for entry in held.coverage if entry.requirement.priority == "rule"]
+    requirements = [entry for entry in held.coverage if entry.requirement.priority != "rule"]
+    covered = sum(1 for entry in requirements if entry.tasks)
     errors = sum(1 for finding in held.findings if finding.severity == "error")
-    coverage = f"{covered} of {len(held.coverage)} requirements covered by tasks"
-    said = f"{held.recorded}, {coverage}, {counted(errors, 'error')} found"
+    coverage = f"{covered:,} of {counted(len(requirements), 'requirement')}"
+    if rules:
+        coverage += f" and {sum(1 for entry in rules if entry.tasks):,} of {counted(len(rules), 'rule')}"
+    said = f"{held.recorded}, {coverage} covered by tasks, {counted(errors, 'error')} found"
     lines = []
     if held.recorded != held.given:
         lines.append(f"Given as {held.given}; recorded as {held.recorded}, since errors stand.")
@@ -314,7 +318,8 @@ FAIL reopens it."""
         "verdict": held.recorded,
         "given": held.given,
         "covered": covered,
-        "requirements": len(held.coverage),
+        "requirements": len(requirements),
+        "rules": len(rules),
         "errors": errors,
         "reopened": held.reopened,
     }

@@ -1,5 +1,6 @@
 """`vcs_diff`: what changed, file by file and hunk by hunk."""
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,7 @@ from haversack.workspace.files.encodings import LINE_CAP, decode_line
 from haversack.workspace.files.secret_names import Withheld, WithheldCount, looks_secret
 from haversack.workspace.git.command import Repository, require_repository, resolve_commit
 from haversack.workspace.programs import records
-from haversack.workspace.root import Workspace, locate_readable
+from haversack.workspace.root import Place, Workspace, locate, locate_readable
 from haversack.workspace.snapshots import Snapshot, SnapshotWriter
 
 LONGEST_HUNK = 120
@@ -96,12 +97,15 @@ def vcs_diff(
     """What changed at or below `path`: in the work tree since it was staged, or what is staged.
 
     With a `commit`, the work tree (or what is staged) is compared with it; with `A..B`, two commits are, and with
-    `A...B` the second with where they parted.
+    `A...B` the second with where they parted. A `path` that names no file but commits is taken for `commit`.
     """
     if not 0 <= context_lines <= MOST_CONTEXT:
         raise InvalidArgument(f"context_lines is {context_lines}", hint=f"use 0 to {MOST_CONTEXT}")
     place = locate_readable(workspace, path, must_exist=False)
     repository = require_repository(workspace, place)
+    is_gone = not os.path.lexists(place.absolute)
+    if is_gone and not commit and not _is_known(repository, place) and _names_commits(repository, path):
+        place, commit, is_gone = locate(workspace, ""), path, False
     arguments, between = _compared(repository, staged, commit)
     output = ["--raw", "--numstat", *([] if stat_only else ["-p", f"--unified={context_lines}"])]
     scope = repository.path_of(place)
@@ -113,6 +117,11 @@ def vcs_diff(
     )  # fmt: skip
     reader = _DiffReader(repository)
     reader.read(records(said, b"\n"))
+    if is_gone and not reader.files and not _is_known(repository, place):
+        raise NotFound(
+            f"no file or folder {path!r}, now or in the history",
+            hint="project_files lists what is there; a commit or A..B goes into commit",
+        )
     return VcsDiff(
         between=between,
         path=place.relative,
@@ -123,6 +132,23 @@ def vcs_diff(
         parts=Snapshot(reader.writer.finish(), part_from),
         withheld=reader.withheld.total(),
     )
+
+
+def _is_known(repository: Repository, place: Place) -> bool:
+    """Whether git tracks a path or its history has it."""
+    name = repository.path_of(place)
+    if repository.output("ls-files", "-z", "--", name):
+        return True
+    head = resolve_commit(repository, "HEAD")
+    return head is not None and bool(repository.output("rev-list", "--max-count=1", head, "--", name))
+
+
+def _names_commits(repository: Repository, text: str) -> bool:
+    try:
+        _compared(repository, False, text)
+    except (InvalidArgument, NotFound):
+        return False
+    return True
 
 
 def _compared(repository: Repository, staged: bool, commit: str) -> tuple[list[str], str]:
