@@ -435,3 +435,7 @@ def test_a_sentence_about_secrets_stays_as_it_is(sentence: str) -> None:
 
 def test_redaction_goes_on_until_nothing_is_found() -> None:
     assert "hunter2x9" not in redact("token: </private>password=hunter2x9 abc").text
+
+
+def test_letters_that_grow_in_lower_case_do_not_hide_a_secret_behind_them() -> None:
+    assert "hunter2x9" not in redact("İİİİİİİİ\npassword=hunter2x9\n").text
