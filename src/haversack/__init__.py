@@ -6,6 +6,7 @@ from haversack.version import __version__
 
 if TYPE_CHECKING:
     from haversack.app import App, Caller, open_caller
+    from haversack.library import AsyncMemory, Found, Memory, Saved
     from haversack.packs import ContextPack, budget_truncate, build_context_pack, format_context_pack
     from haversack.tokens import (
         Budget,
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 # Each name is loaded when it is first used: importing the package costs nothing.
 _HOMES = {
     "App": "haversack.app",
+    "AsyncMemory": "haversack.library",
+    "Found": "haversack.library",
+    "Memory": "haversack.library",
+    "Saved": "haversack.library",
     "Caller": "haversack.app",
     "Budget": "haversack.tokens",
     "ContextPack": "haversack.packs",
@@ -39,9 +44,13 @@ _HOMES = {
 
 __all__ = [
     "App",
+    "AsyncMemory",
     "Budget",
     "Caller",
     "ContextPack",
+    "Found",
+    "Memory",
+    "Saved",
     "__version__",
     "budget_truncate",
     "build_context_pack",
