@@ -29,7 +29,9 @@ async def session() -> None:
 WRONG = PROGRAM + '\nMemory(project=3).search(query=None, max_tokens="many")\n'
 
 
-@pytest.mark.parametrize("checker", [["mypy", "--strict"], ["pyright"]], ids=["mypy", "pyright"])
+@pytest.mark.parametrize(
+    "checker", [["mypy", "--strict"], ["pyright", "--pythonpath", sys.executable]], ids=["mypy", "pyright"]
+)
 def test_a_program_of_a_user_is_fully_typed(checker: list[str], tmp_path: Path) -> None:
     if find_spec(checker[0]) is None:
         pytest.skip(f"{checker[0]} is not installed")
