@@ -95,7 +95,7 @@ def test_descriptions_are_there_and_short(tool: Tool) -> None:
 
 def test_a_client_need_not_ask_before_a_search() -> None:
     hints = annotations(tools()["mem_search"])
-    assert hints == {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+    assert hints == {"readOnlyHint": True, "openWorldHint": False}
 
 
 def test_only_deleting_is_destructive_among_the_memory_tools() -> None:
@@ -105,7 +105,7 @@ def test_only_deleting_is_destructive_among_the_memory_tools() -> None:
 
 def test_writing_says_that_it_writes_and_whether_it_may_be_repeated() -> None:
     assert annotations(tools()["mem_save"]) == {
-        "readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False,
+        "readOnlyHint": False, "destructiveHint": False, "openWorldHint": False,
     }  # fmt: skip
     assert annotations(tools()["mem_update"])["idempotentHint"] is True
 
@@ -151,3 +151,35 @@ def test_an_unknown_name_stops_the_server_before_it_reads(talk: Talk) -> None:
 def test_tools_outside_the_selection_cannot_be_called(talk: Talk) -> None:
     message = stateless(1, "tools/call", name="mem_delete", arguments={"id": 1})
     assert talk(message, tool_names=("mem_search",))[0]["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("tool", ALL, ids=by_name)
+def test_a_budget_is_described_with_its_minimum_wherever_it_is_listed(tool: Tool) -> None:
+    listed = json.loads(sent(tool))["inputSchema"]["properties"]
+    assert tool.confirms or listed["max_tokens"] == {"type": "integer", "description": "Token budget", "minimum": 64}
+
+
+def test_the_five_core_tools_are_kept_in_view_and_no_others() -> None:
+    kept = {each.name for each in ALL if json.loads(sent(each)).get("_meta") == {"anthropic/alwaysLoad": True}}
+    assert kept == {"mem_search", "mem_save", "mem_context", "mem_session_summary", "more"}
+    assert all("_meta" not in json.loads(sent(each)) for each in ALL if each.name not in kept)
+
+
+def test_a_tool_that_exists_but_is_not_offered_is_named_with_the_way_to_have_it(talk: Talk) -> None:
+    def refusal(name: str) -> str:
+        return str(talk(stateless(1, "tools/call", name=name, arguments={}))[0]["error"]["message"])
+
+    assert refusal("sdd_get_context") == "sdd_get_context is not offered here. start the server with --tools sdd"
+    assert refusal("list_sessions").endswith("--tools list_sessions")
+    assert "command line only" in refusal("export_memories")
+    assert "did you mean mem_search" in refusal("mem_serch")
+
+
+def test_prompts_for_plans_are_offered_with_the_tools_for_plans(talk: Talk) -> None:
+    def names(*sets: str) -> set[str]:
+        return {each["name"] for each in talk(stateless(1, "prompts/list"), tool_names=sets)[0]["result"]["prompts"]}
+
+    assert names() == {"recall", "save-session"}
+    assert names("sdd") == {"sdd-start", "sdd-status"}
+    refused = talk(stateless(1, "prompts/get", name="sdd-status", arguments={}))[0]["error"]["message"]
+    assert "--tools sdd" in refused

@@ -16,21 +16,26 @@ _TYPES: Mapping[str, Json] = {
     "object": {"type": "object", "additionalProperties": {"type": "number"}},
 }
 # Explained once, in the instructions, instead of once per tool.
-_EXPLAINED = {"detail_level", "max_tokens", "project", "namespace"}
+_EXPLAINED = {"detail_level", "project", "namespace"}
 # Only programs want them, and they read the reference.
 UNLISTED = {"format", "expected_hash", "first", "without"}
 # A bound nobody reaches.
 _PLENTY = 1_000_000
 
 
+# Clients that load tools when they are searched for keep these in view all the time.
+_IN_VIEW: Json = {"anthropic/alwaysLoad": True}
+
+
 def definition(tool: Tool) -> Json:
     """What a client is told of a tool."""
-    return {
+    told: Json = {
         "name": tool.name,
         "description": tool.about,
         "inputSchema": input_schema(tool),
         "annotations": annotations(tool),
     }
+    return told | {"_meta": _IN_VIEW} if tool.always_loaded else told
 
 
 def input_schema(tool: Tool) -> Json:
@@ -44,15 +49,11 @@ def input_schema(tool: Tool) -> Json:
 
 
 def annotations(tool: Tool) -> Json:
-    """The hints by which a client decides whether to ask a person first."""
+    """The hints by which a client decides whether to ask a person first, where they are not what it assumes anyway."""
     if not tool.writes:
-        return {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
-    return {
-        "readOnlyHint": False,
-        "destructiveHint": tool.destructive,
-        "idempotentHint": tool.idempotent,
-        "openWorldHint": False,
-    }
+        return {"readOnlyHint": True, "openWorldHint": False}
+    hints: Json = {"readOnlyHint": False, "destructiveHint": tool.destructive}
+    return hints | ({"idempotentHint": True} if tool.idempotent else {}) | {"openWorldHint": False}
 
 
 def _property(parameter: Parameter) -> Json:

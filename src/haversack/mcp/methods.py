@@ -8,7 +8,7 @@ from haversack.app import Caller
 from haversack.errors import HaversackError, InvalidArgument, NotFound, UnknownTool
 from haversack.mcp.instructions import instructions
 from haversack.mcp.requests import REVISIONS, Request
-from haversack.mcp.tool_sets import asked_for, groups_of, is_selected, select_tools
+from haversack.mcp.tool_sets import SETS, asked_for, groups_of, is_selected, select_tools
 from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, Json, ProtocolError
 from haversack.version import __version__
 
@@ -119,6 +119,7 @@ class Offer:
                 ],
             }
             for each in prompts().values()
+            if each.group in self._groups
         ]
         return {"prompts": listed}
 
@@ -159,16 +160,26 @@ class Offer:
         from haversack.tools.declaration import unknown_tool
         from haversack.tools.registry import find
 
-        with suppress(UnknownTool):
-            if is_selected(find(name), self._asked):
-                return
-        offered = [tool.name for tool in select_tools(self._asked)]
-        raise ProtocolError(INVALID_PARAMS, str(unknown_tool(name, offered)))
+        try:
+            tool = find(name)
+        except UnknownTool:
+            offered = [tool.name for tool in select_tools(self._asked)]
+            raise ProtocolError(INVALID_PARAMS, str(unknown_tool(name, offered))) from None
+        if is_selected(tool, self._asked):
+            return
+        if tool.terminal_only:
+            raise ProtocolError(INVALID_PARAMS, f"{name} is for the command line only")
+        chosen = tool.group if tool.group in SETS else name
+        raise ProtocolError(INVALID_PARAMS, f"{name} is not offered here. start the server with --tools {chosen}")
 
     def prompt_text(self, request: Request) -> Json:
         from haversack.tools.prompts import prompts, written
 
         name = request.text("name")
+        if name in prompts() and prompts()[name].group not in self._groups:
+            raise ProtocolError(
+                INVALID_PARAMS, f"{name} is not offered here. start the server with --tools {prompts()[name].group}"
+            )
         with _refusals():
             text = written(self._caller, name, request.object("arguments"))
         message = {"role": "user", "content": {"type": "text", "text": text}}

@@ -75,7 +75,7 @@ class Command:
         return not self.fixed or parameter.name in (*self.positionals, "max_tokens", "detail_level")
 
 
-MAX_TOKENS = Parameter("max_tokens", "integer", "Token budget of the reply", False, None, range=Range(64, 10**9))
+MAX_TOKENS = Parameter("max_tokens", "integer", "Token budget", False, None, range=Range(64, 10**9))
 FORMAT = Parameter("format", "string", "text or json", False, "text", choices=("text", "json"))
 ALIASES = {
     "type": "kind",
@@ -104,6 +104,7 @@ class Tool:
         title: str,
         commands: tuple[Command, ...] = (),
         terminal_only: bool = False,
+        always_loaded: bool = False,
     ) -> None:
         self.function = function
         self.name = function.__name__
@@ -117,6 +118,7 @@ class Tool:
         self.title = title
         self._commands = commands
         self.terminal_only = terminal_only
+        self.always_loaded = always_loaded
 
     @property
     def about(self) -> str:
@@ -203,6 +205,7 @@ def tool(
     default_tokens: int = 0,
     title: str = "",
     terminal_only: bool = False,
+    always_loaded: bool = False,
 ) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
     """Declare a function as a tool.
 
@@ -211,7 +214,8 @@ def tool(
     changing more when called again is `idempotent`; a reading tool always is. One that only `confirms` a write
     (as those that write do, unless they say otherwise) has short replies, so clients are not told of `max_tokens`.
     `commands` say how it is typed; a tool without any is typed by its name, with the parameters it needs in order.
-    A tool that is `terminal_only`, as it reads or writes any file its caller names, is never offered to a model.
+    A tool that is `terminal_only`, as it reads or writes any file its caller names, is never offered to a model;
+    one that is `always_loaded` stays in view of clients that load tools when they are searched for.
     """
 
     def declare(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -227,6 +231,7 @@ def tool(
             title=title or function.__name__.removeprefix("mem_").replace("_", " ").capitalize(),
             commands=commands,
             terminal_only=terminal_only,
+            always_loaded=always_loaded,
         )
         return function
 

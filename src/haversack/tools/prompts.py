@@ -20,9 +20,13 @@ class PromptArgument:
 
 @record
 class Prompt:
-    """A declared prompt: `write` gives the message that is put before the model."""
+    """A declared prompt: `write` gives the message that is put before the model.
+
+    `group` is the set of tools the message speaks of, after the folder the prompt is declared in.
+    """
 
     name: str
+    group: str
     title: str
     about: str
     arguments: tuple[PromptArgument, ...]
@@ -44,7 +48,8 @@ def prompt(name: str, *, title: str) -> Callable[[Callable[..., str]], Callable[
             if hasattr(annotation, "__metadata__")
         )
         about = " ".join((function.__doc__ or "").split())
-        _PROMPTS[name] = Prompt(name, title, about, arguments, function)
+        group = function.__module__.split(".")[2]
+        _PROMPTS[name] = Prompt(name, group, title, about, arguments, function)
         return function
 
     return declare

@@ -35,6 +35,7 @@ TITLE_WIDTH = 80
         ),
     ),
     group="memory",
+    always_loaded=True,
     writes=True,
 )
 def mem_save(
@@ -52,7 +53,7 @@ def mem_save(
     session_id: str = "",
     relate_to: Annotated[list[int], "Ids of related memories"] = [],  # noqa: B006
 ) -> Outcome:
-    """Remember something worth knowing next week. Says whether it was saved, updated its topic, or is a duplicate."""
+    """Remember something worth knowing next week."""
     title = title if title.strip() else first_words(content)
     saved = pipeline.save(
         caller.memory,

@@ -35,6 +35,7 @@ from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFil
         ),
     ),
     group="memory",
+    always_loaded=True,
     level="standard",
 )
 def mem_search(
@@ -72,6 +73,7 @@ def mem_search(
 @tool(
     Command("context", examples=("haversack context --project thesis --token-budget 1500",)),
     group="memory",
+    always_loaded=True,
     level="standard",
 )
 def mem_context(

@@ -70,6 +70,7 @@ def mem_session_end(caller: Caller, *, id: str, summary: str = "") -> Outcome:
 @tool(
     Command("session-summary", examples=("haversack session-summary --content - < summary.md",)),
     group="memory",
+    always_loaded=True,
     writes=True,
 )
 def mem_session_summary(

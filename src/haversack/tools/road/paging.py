@@ -44,6 +44,7 @@ def frozen(result: Outcome, remainder: Remainder, shown: int, level: str) -> str
 @tool(
     Command("more", ("key",), examples=("haversack more k7f2 --token-budget 2000",)),
     group="core",
+    always_loaded=True,
     title="More of a reply",
 )
 def more(caller: Caller, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept for 24 hours']) -> Outcome:
