@@ -14,7 +14,7 @@ from haversack.mcp.pool import Pool
 from haversack.mcp.tool_sets import asked_for, is_selected
 from haversack.tools.declaration import Tool, unknown_tool
 from haversack.tools.registry import find, tools
-from haversack.tools.road.call import call
+from haversack.tools.road.call import USUAL, Options, call
 from haversack.tools.road.fit import Reply
 from haversack.web.exchange import Exchange, Gone, Refused
 from haversack.web.identity import Identity
@@ -79,12 +79,14 @@ class Calls:
             self._offers.move_to_end(key)
             return self._offers[key]
 
-    def run(self, who: Identity, caller: Caller, tool: Tool, arguments: Mapping[str, object]) -> Reply:
+    def run(
+        self, who: Identity, caller: Caller, tool: Tool, arguments: Mapping[str, object], options: Options = USUAL
+    ) -> Reply:
         """A tool's reply, within the caller's rights; this blocks."""
         began = time.perf_counter()
         try:
             allowed = self._limits.applied(who, caller, tool, arguments)
-            reply = self._limits.checked(who, caller, call(caller, tool.name, allowed))
+            reply = self._limits.checked(who, caller, call(caller, tool.name, allowed, options))
         except HaversackError:
             self.metrics.failed(tool.name, time.perf_counter() - began)
             raise

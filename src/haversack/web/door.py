@@ -32,7 +32,7 @@ from haversack.web.signed_tokens import SCOPE_PREFIX
 
 API = "/api/v1/"
 TOOLS = f"{API}tools"
-BUDGET_HEADER, PROFILE_HEADER = "haversack-budget", "haversack-profile"
+BUDGET_HEADER, PROFILE_HEADER, FOOTER_HEADER = "haversack-budget", "haversack-profile", "haversack-footer"
 UNLIMITED_METHODS = ("prompts/get", "resources/read", "completion/complete")
 """Methods that do not take a project, and so are not for a token that is limited to one."""
 
@@ -137,7 +137,10 @@ class Door:
         account, profile = self._named(exchange)
         caller = self._calls.caller(who, account, profile)
         given = arguments
-        return await self._calls.in_thread(exchange, lambda: tool_routes.run(self._calls, who, caller, tool, given))
+        footer = exchange.headers.get(FOOTER_HEADER, "") != "off"
+        return await self._calls.in_thread(
+            exchange, lambda: tool_routes.run(self._calls, who, caller, tool, given, footer=footer)
+        )
 
     def _named(self, exchange: Exchange) -> tuple[str, str]:
         """The account and the profile a request names."""

@@ -7,6 +7,7 @@ from haversack.app import Caller
 from haversack.errors import HaversackError, InvalidArgument
 from haversack.tokens import parse_max_tokens
 from haversack.tools.declaration import Tool
+from haversack.tools.road.call import Options
 from haversack.tools.road.fit import Reply
 from haversack.web.calls import Calls
 from haversack.web.exchange import JSON, MARKDOWN, Answer, Exchange, Headers, Refused, as_json, error_body, status_of
@@ -68,10 +69,12 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def run(calls: Calls, who: Identity, caller: Caller, tool: Tool, arguments: Mapping[str, object]) -> Answer:
+def run(
+    calls: Calls, who: Identity, caller: Caller, tool: Tool, arguments: Mapping[str, object], *, footer: bool
+) -> Answer:
     """A tool's reply, or its error with the status it has; this blocks."""
     try:
-        reply = calls.run(who, caller, tool, arguments)
+        reply = calls.run(who, caller, tool, arguments, Options(footer=footer))
     except HaversackError as error:
         return failure(caller, error, arguments)
     is_json = str(arguments.get("format", "")).strip() == "json"
