@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from haversack import terminal
-
-EXIT_USAGE = 2
+from haversack.errors import WrongUsage
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,9 +21,8 @@ class Parser(argparse.ArgumentParser):
         return parsed
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and end the command."""
-        terminal.say(f"{self.prog}: {message}\nTry `{self.prog} --help`.")
-        raise SystemExit(EXIT_USAGE)
+        """Refuse what was typed."""
+        raise WrongUsage(message, hint=f"see `{self.prog} --help`")
 
     def _suggestions(self, unknown: Sequence[str]) -> str:
         from difflib import get_close_matches

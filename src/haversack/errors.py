@@ -40,6 +40,12 @@ class InvalidArgument(HaversackError):
     code = "invalid_argument"
 
 
+class WrongUsage(InvalidArgument):
+    """What was typed is no command, or not how the command is typed."""
+
+    code = "wrong_usage"
+
+
 class UnknownTool(HaversackError):
     """No tool has that name."""
 

@@ -58,7 +58,7 @@ def test_a_change_is_cancelled_with_nothing_but_a_reason(capsys: pytest.CaptureF
 
 def test_a_wrong_step_ends_with_the_code_for_errors_and_the_right_tool(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("tasks", "--tasks", "- x", "--estimated-effort", "y") == 1
-    assert "sdd_init_project starts a project" in capsys.readouterr().err
+    assert "`haversack sdd init` starts a project" in capsys.readouterr().err
 
 
 def test_the_commands_are_listed_by_the_first_word_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +117,7 @@ def test_bash_completes_the_second_word_and_its_options(tmp_path: Path) -> None:
     asked = """
 source /dev/stdin
 COMP_WORDS=(haversack sdd a); COMP_CWORD=2; _haversack; echo "${COMPREPLY[@]}"
-COMP_WORDS=(haversack sdd init --m); COMP_CWORD=3; _haversack; echo "${COMPREPLY[@]}"
+COMP_WORDS=(haversack sdd init --mo); COMP_CWORD=3; _haversack; echo "${COMPREPLY[@]}"
 COMP_WORDS=(haversack s); COMP_CWORD=1; _haversack; echo "${COMPREPLY[@]}"
 """
     done = subprocess.run(["bash", "-c", asked], input=script("bash"), capture_output=True, text=True, check=True)

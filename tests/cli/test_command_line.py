@@ -103,7 +103,7 @@ def test_every_command_has_help_with_an_example(name: str, capsys: pytest.Captur
 )
 def test_a_value_out_of_range_is_an_error_not_a_clamp(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(typed.split()) == 1
-    assert re.search(r"(limit|max_tokens|before) is", capsys.readouterr().err)
+    assert re.search(r"--(limit|token-budget|before) is", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("typed", ["stats", "list", "sessions", "search nothing", "context", "context-pack", "doctor"])

@@ -14,7 +14,7 @@ from haversack.__main__ import DOORS
 from haversack.app import Caller, open_caller
 from haversack.cli import main
 from haversack.cli.doors import HELP_GROUPS, OWN
-from haversack.cli.options import parser_for
+from haversack.cli.options import option_names, parser_for
 from haversack.cli.overview import commands, heading
 from haversack.tokens import count_tokens
 from haversack.tools.declaration import Command, Parameter, Tool
@@ -183,7 +183,9 @@ def test_wrong_values_are_errors_that_name_them(
             continue
         assert main(typed_with(command, tool, parameter)) == 1, capsys.readouterr()
         complaint = capsys.readouterr().err
-        assert complaint.startswith("haversack: ") and parameter.name in complaint
+        spelled = option_names(parameter, command, tool)[0]
+        spelled = parameter.name.upper() if parameter.name in command.positionals else spelled
+        assert complaint.startswith("haversack: ") and spelled in complaint
         assert "no such thing" in complaint and "Traceback" not in complaint
 
 
@@ -219,7 +221,7 @@ def test_a_mistyped_command_suggests_the_right_one(capsys: pytest.CaptureFixture
 
 def test_an_error_ends_with_one_and_says_what_to_do(caller: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["get", "404"]) == 1
-    assert capsys.readouterr().err == "haversack: no observation #404\n  mem_search finds ids by content\n"
+    assert capsys.readouterr().err == "haversack: no observation #404\n  `haversack search` finds ids by content\n"
 
 
 def test_the_unexpected_ends_with_three_and_keeps_its_details(

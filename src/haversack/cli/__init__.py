@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from haversack import terminal
 from haversack.cli.doors import OWN, Door
-from haversack.errors import HaversackError
+from haversack.errors import HaversackError, WrongUsage
 from haversack.tools.registry import find_command
 from haversack.version import __version__
 
@@ -20,10 +20,7 @@ def main(arguments: Sequence[str] | None = None, doors: Sequence[Door] = ()) -> 
     try:
         return _run(typed, (*OWN, *doors))
     except HaversackError as error:
-        terminal.say(f"haversack: {error.message}")
-        if error.hint:
-            terminal.say(f"  {error.hint}")
-        return EXIT_ERROR
+        return _failed(error, as_json="--json" in typed)
     except KeyboardInterrupt:
         terminal.say("haversack: interrupted; what was written before is safe")
         return EXIT_INTERRUPTED
@@ -35,6 +32,18 @@ def main(arguments: Sequence[str] | None = None, doors: Sequence[Door] = ()) -> 
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE
     except Exception:  # noqa: BLE001 - the one boundary of this door
         return _unexpected(typed)
+
+
+def _failed(error: HaversackError, *, as_json: bool) -> int:
+    """Print an error on standard error, as JSON for whoever asked for JSON, and return its exit code."""
+    from haversack.cli.wording import reworded
+
+    reworded(error)
+    if as_json:
+        terminal.say(error.written(as_json=True))
+    else:
+        terminal.say(f"haversack: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
+    return EXIT_USAGE if isinstance(error, WrongUsage) else EXIT_ERROR
 
 
 def _run(typed: list[str], doors: Sequence[Door]) -> int:
@@ -73,8 +82,7 @@ def _unknown(typed: list[str], doors: Sequence[Door]) -> int:
         return EXIT_DONE if asked and len(typed) > 1 else EXIT_USAGE
     near = nearest(typed[0], doors)
     hint = f"Did you mean {' or '.join(near)}?" if near else "See `haversack --help`."
-    terminal.say(f"haversack: no command {typed[0][:80]!r}. {hint}")
-    return EXIT_USAGE
+    raise WrongUsage(f"no command {typed[0][:80]!r}", hint=hint)
 
 
 def _unexpected(typed: list[str]) -> int:

@@ -29,7 +29,7 @@ def parser_for(command: Command, tool: Tool) -> Parser:
             _add_positional(parser, parameter, is_needed=parameter.required and parameter.name not in named)
         if parameter.name not in command.positionals or parameter.name in named:
             is_needed = parameter.required and parameter.name not in (*command.positionals, *command.optional)
-            _add_option(parser, parameter, _names(parameter, named, tool), is_needed=is_needed)
+            _add_option(parser, parameter, option_names(parameter, command, tool), is_needed=is_needed)
     parser.add_argument("--json", action="store_true", help="reply as JSON, within the same budget")
     taken = {name for names in named.values() for name in names}
     if "-o" not in taken:
@@ -82,10 +82,11 @@ class _Words(argparse.Action):
         setattr(namespace, self.dest, " ".join(values) if is_text else values[0] if len(values) == 1 else values)
 
 
-def _names(parameter: Parameter, named: dict[str, list[str]], tool: Tool) -> tuple[str, ...]:
+def option_names(parameter: Parameter, command: Command, tool: Tool) -> tuple[str, ...]:
     """The options a parameter is typed as; another parameter's own name is left to it."""
-    if parameter.name in named:
-        return tuple(named[parameter.name])
+    for name, *options in command.options:
+        if name == parameter.name:
+            return tuple(options)
     plain = "--" + parameter.name.replace("_", "-")
     others = {"--" + each.name.replace("_", "-") for each in tool.parameters} - {plain}
     return tuple(name for name in _OPTION_NAMES.get(parameter.name, (plain,)) if name not in others)

@@ -14,7 +14,10 @@ EXAMPLES = """\
 examples:
   haversack save "Tokens rotate hourly: we chose JWT with RS256" --kind decision
   haversack search "how did we do the jwt auth" --token-budget 300
-  haversack context-pack --project thesis --tokens 2000 -o context.md"""
+  haversack context-pack --project thesis --tokens 2000 -o context.md
+
+exit codes: 0 done, 1 an error that says what to do, 2 wrong usage, 3 unexpected, 130 interrupted;
+  with --json an error is JSON too, on standard error"""
 
 
 @record

@@ -8,6 +8,7 @@ from haversack.app import open_caller
 from haversack.cli.console import CommandConsole
 from haversack.cli.options import arguments_from, parser_for
 from haversack.config import load
+from haversack.errors import HaversackError
 from haversack.tools.declaration import Command, Tool
 from haversack.tools.road.call import Options, call
 from haversack.values import replace
@@ -20,6 +21,15 @@ WATCH_SECONDS = 2
 
 def run(command: Command, tool: Tool, typed: list[str]) -> int:
     """Call the tool with what was typed, show its reply and return the exit code."""
+    try:
+        return _run(command, tool, typed)
+    except HaversackError as error:
+        from haversack.cli.wording import reworded
+
+        raise reworded(error, command, tool) from None
+
+
+def _run(command: Command, tool: Tool, typed: list[str]) -> int:
     parsed = parser_for(command, tool).parse_args(typed)
     config = load()
     if getattr(parsed, "profile", None):

@@ -1,0 +1,59 @@
+"""Errors in the words of the command line: tools as the commands they are, parameters as the options they are.
+
+An error is written once, with the names of tools and parameters. A client of the server knows those; whoever types
+knows commands and options.
+"""
+
+import re
+from contextlib import suppress
+
+from haversack.cli.options import option_names
+from haversack.errors import HaversackError, UnknownTool
+from haversack.patterns import pattern
+from haversack.tools.declaration import Command, Tool
+from haversack.tools.registry import find
+
+# What was given is shown in quotes and stays as it was given.
+_QUOTED = pattern(r"""((?<![\w])'[^']*'(?!\w)|"[^"]*"|`[^`]*`)""")
+_IDENTIFIER = pattern(r"\b[a-z]+(?:_[a-z]+)+\b")
+_MORE = pattern(r"\bmore\(\"?(\w+)\"?\)")
+
+
+def reworded(error: HaversackError, command: Command | None = None, tool: Tool | None = None) -> HaversackError:
+    """The same error, with its message and hint in the words of the command line."""
+    error.message = _worded(error.message, command, tool)
+    error.hint = _worded(error.hint, command, tool)
+    return error
+
+
+def _worded(text: str, command: Command | None, tool: Tool | None) -> str:
+    text = _MORE.sub(r"`haversack more \1`", text)
+    parts = _QUOTED.split(text)
+    for at in range(0, len(parts), 2):
+        if command and tool:
+            parts[at] = _with_options(parts[at], command, tool)
+        parts[at] = _IDENTIFIER.sub(lambda found: _as_command(found.group()), parts[at])
+    return "".join(parts)
+
+
+def _as_command(name: str) -> str:
+    with suppress(UnknownTool):
+        return f"`haversack {find(name).commands[0].name}`"
+    return name
+
+
+def _with_options(text: str, command: Command, tool: Tool) -> str:
+    """The text with the tool's parameters as they are typed.
+
+    A name of one word is also a word of English: only where it says what is wrong is it taken for a parameter.
+    """
+    for parameter in tool.parameters:
+        if not command.takes(parameter):
+            continue
+        is_positional = parameter.name in command.positionals
+        typed = parameter.name.upper() if is_positional else option_names(parameter, command, tool)[0]
+        name = re.escape(parameter.name)
+        text = re.sub(rf"\b{name}=(\S+?)(?=[\s,;.]|$)", rf"{typed} \1", text)
+        where = rf"\b{name}\b" if "_" in parameter.name else rf"^{name}(?= is )|(?<= needs ){name}\b"
+        text = re.sub(where, typed, text)
+    return text

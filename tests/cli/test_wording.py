@@ -1,0 +1,69 @@
+"""An error is written once; the command line names commands and options, the server tools and parameters."""
+
+import json
+
+import pytest
+
+from haversack.app import Caller
+from haversack.cli import main
+from haversack.errors import HaversackError
+from haversack.tools.road.call import call
+
+
+def said(capsys: pytest.CaptureFixture[str], *typed: str) -> str:
+    assert main(list(typed)) in (1, 2)
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("get 99", "`haversack search` finds ids by content"),
+        ("search", "`haversack search` needs QUERY"),
+        ("search x --token-budget 5", "--token-budget"),
+        ("search x --limit 0", "--limit is '0'"),
+        ("compact --older-than-days never", "--older-than-days is 'never'"),
+        ("timeline never", "OBSERVATION_ID is 'never'"),
+        ("more nope", "nope"),
+    ],
+)
+def test_the_command_line_says_what_can_be_typed(typed: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    complaint = said(capsys, *typed.split())
+    assert expected in complaint
+    assert not any(name in complaint for name in ("mem_", "max_tokens", "older_than_days", "observation_id"))
+
+
+def test_a_call_of_the_tool_says_what_can_be_called(caller: Caller) -> None:
+    with pytest.raises(HaversackError) as raised:
+        call(caller, "mem_get_observation", {"id": 99})
+    assert raised.value.hint == "mem_search finds ids by content"
+    with pytest.raises(HaversackError, match=r"^max_tokens"):
+        call(caller, "mem_search", {"query": "x", "max_tokens": 5})
+
+
+def test_what_was_given_is_quoted_as_it_was_given(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "'mem_search'" in said(capsys, "search", "x", "--limit", "mem_search")
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "exit_code"),
+    [
+        ("get 99 --json", "not_found", 1),
+        ("search x --limit 0 --json", "invalid_argument", 1),
+        ("search x --limt 3 --json", "wrong_usage", 2),
+        ("serach x --json", "wrong_usage", 2),
+        ("backup /nowhere/x.db --json", "not_found", 1),
+    ],
+)
+def test_errors_are_json_for_whoever_asked_for_json(
+    typed: str, code: str, exit_code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(typed.split()) == exit_code
+    printed = capsys.readouterr()
+    error = json.loads(printed.err)["error"]
+    assert error["code"] == code and error["message"] and printed.out == ""
+
+
+def test_escapes_in_what_was_typed_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    for typed in (["search", "--\x1b[2Jwrong"], ["\x1b[2Jwrong"], ["get", "\x1b[2J"]):
+        assert "\x1b" not in said(capsys, *typed)
