@@ -21,6 +21,12 @@ DOORS = (
         "Run another MCP server so that its tool results fit a token budget.",
         "haversack.gateway.command:wrap",
     ),
+    Door(
+        "gateway",
+        "hosts and servers",
+        "Put several MCP servers behind one door, or import those of a client.",
+        "haversack.gateway.command:gateway",
+    ),
 )
 """The commands of other rooms; a new one is one line here, and its function uses `haversack.argument_parser`."""
 

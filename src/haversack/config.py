@@ -116,6 +116,8 @@ class Config:
 
 
 SECTIONS = tuple(name for name in fields(Config) if name != "home")
+READ_ELSEWHERE = ("gateway",)
+"""Sections whose shape is their room's own affair."""
 
 
 def default_home(environ: Mapping[str, str], platform: str = sys.platform) -> str:
@@ -164,6 +166,8 @@ def _with_file(config: Config, path: str) -> Config:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
     for name, values in content.items():
+        if name in READ_ELSEWHERE:
+            continue
         if name not in SECTIONS or not isinstance(values, dict):
             raise ConfigError(f"unknown section [{name}] in {path}", hint=f"sections: {', '.join(SECTIONS)}")
         section = getattr(config, name)

@@ -8,7 +8,7 @@ from typing import Any
 from haversack.gateway import lists
 from haversack.gateway.catalogue import Catalogue
 from haversack.gateway.desk import Desk, Json, Pending, as_bytes, parsed, say
-from haversack.gateway.own_tools import FIND_IN, MORE, text_result
+from haversack.gateway.own_tools import text_result
 from haversack.gateway.requests import Batch, Requests, key_of
 from haversack.gateway.settings import Server
 from haversack.gateway.spool import Spool
@@ -149,6 +149,10 @@ class Answers:
         if pending is None:
             calls = [each for each in self._requests.waiting() if each.method == "tools/call"]
             pending = self._requests.answered(calls[0].identifier) if len(calls) == 1 else None
+        if pending is None and identifier is not None and spool.is_complete:
+            # The request was too long to be read, too; whoever sent it must not wait for ever.
+            self._desk.refuse(identifier, INTERNAL_ERROR, f"the answer has {spool.size:,} bytes")
+            return
         if pending is None:
             say(f"a line of {spool.size:,} bytes answers no request and was dropped")
             return
@@ -160,8 +164,7 @@ class Answers:
             self._desk.refuse(pending.identifier, INTERNAL_ERROR, f"the answer has {spool.size:,} bytes")
             return
         key = self._desk.spools.add(spool)
-        message = f'The result has {spool.size:,} bytes, too many to read at once: {MORE}("{key}") gives pages of it, '
-        message += f'{FIND_IN}("{key}", "words") searches it, as long as this process lives.'
+        message = spool.notice(key)
         self._desk.answer(pending.identifier, text_result(message))
         self._desk.note(pending, message)
 

@@ -106,6 +106,58 @@ def run(settings: Settings, server: Server) -> int:
     return code if end.reason == "server ended" else 0
 
 
+def gateway(typed: list[str]) -> int:
+    """Serve several servers at one door until the client leaves, or import a client's servers."""
+    if typed[:1] == ["import"]:
+        from haversack.gateway.client_servers import command
+
+        return command(typed[1:])
+    parser = plain_parser(
+        "gateway",
+        "Put several MCP servers behind one door, every tool result within a token budget.",
+        "haversack gateway servers.toml",
+        "haversack gateway import claude > servers.toml",
+        "claude mcp add all -- haversack gateway",
+    )
+    parser.add_argument("file", nargs="?", default="", help="a TOML file; else [gateway] in config.toml")
+    parsed = parser.parse_args(typed)
+    from haversack.config import CONFIG_FILE, default_home
+    from haversack.gateway.configuration import read
+
+    home = default_home(os.environ)
+    settings, servers = read(parsed.file or os.path.join(home, CONFIG_FILE), os.environ)
+    return run_several(settings, servers, home)
+
+
+def run_several(settings: Settings, servers: Sequence[Server], home: str) -> int:
+    """Start the servers and pump until the client leaves."""
+    from haversack.app import App
+    from haversack.gateway.delivery import Delivery
+    from haversack.gateway.desk import Desk
+    from haversack.gateway.last_lists import LastLists
+    from haversack.gateway.several import Gateway
+    from haversack.gateway.watchdog import Watchdog
+    from haversack.gateway.wrap import End
+
+    watchdog = Watchdog()
+    delivery = Delivery(
+        App,
+        account=settings.account,
+        keep_in_memory=settings.keep_in_memory,
+        log_arguments=settings.log_arguments,
+    )
+    desk = Desk(settings, delivery, _own_output())
+    door = Gateway(desk, list(servers), watchdog, 0, LastLists(home))
+    for number in _signals():
+        signal.signal(number, lambda number, _: door.stopped.put(End("signal", number)))
+    door.start()
+    end = door.stopped.get()
+    door.stop()
+    desk.settle()
+    desk.close()
+    return 128 + end.signal if end.reason == "signal" else 0
+
+
 def _signals() -> Sequence[int]:
     names = ("SIGTERM", "SIGINT", "SIGHUP")
     return [getattr(signal, name) for name in names if hasattr(signal, name)]

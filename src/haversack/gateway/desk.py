@@ -40,6 +40,12 @@ class Pending:
     arguments: Mapping[str, Any] = NO_FACTS
     tokens: int | None = None
 
+    @property
+    def label(self) -> str:
+        """What the account calls it: the tool, behind the name of its server where there are several."""
+        called = self.tool or self.method
+        return f"{self.server.name}/{called}" if self.server.name else called
+
 
 class Desk:
     """Takes results and own calls one after the other, and writes the answers to the client."""
@@ -119,7 +125,7 @@ class Desk:
         self.submit(lambda: self._noted(pending, text))
 
     def _noted(self, pending: Pending, text: str) -> None:
-        self._notes.append((pending.tool or pending.method, pending.arguments, text, self.delivery.profile.count(text)))
+        self._notes.append((pending.label, pending.arguments, text, self.delivery.profile.count(text)))
 
     def fitted(self, line: str, pending: Pending, *, inner: bool = False) -> str:
         """A line that answers a tool call, with its result fitted; the line itself where nothing had to change."""
@@ -136,14 +142,14 @@ class Desk:
             changed = spliced(line, [(span, text)])
             json.loads(changed)
             return changed
-        self._notes.append((pending.tool, pending.arguments, result, outcome))
+        self._notes.append((pending.label, pending.arguments, result, outcome))
         return line
 
     def _rule(self, pending: Pending) -> Rule:
         settings = self.settings
         tokens = min(self._ceiling(pending), self.delivery.allocation(pending.tool))
         return Rule(
-            pending.tool,
+            pending.label,
             tokens,
             view=self.client.view if settings.view == "auto" else settings.view,
             structured=settings.structured,

@@ -43,6 +43,13 @@ class Spool:
         """The id of the request the line answers, where one of its ends shows it."""
         return self._ends.request_id()
 
+    def notice(self, key: str) -> str:
+        """What is answered in place of the line."""
+        return (
+            f'The result has {self.size:,} bytes, too many to read at once: more("{key}") gives pages of it, '
+            f'find_in("{key}", "words") searches it, as long as this process lives.'
+        )
+
     def read(self, start: int, size: int) -> bytes:
         """Some of the line."""
         self._file.seek(start)

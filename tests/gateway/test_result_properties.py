@@ -1,0 +1,195 @@
+"""Random results, budgets and views: what is shown fits, nothing is lost, and what was cut still validates."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from haversack.app import App
+from haversack.config import load
+from haversack.gateway.delivery import Delivery
+from haversack.gateway.own_tools import OwnTools
+from haversack.gateway.prices import binary
+from haversack.gateway.results import Fitted, Rule, fit_result
+from haversack.gateway.schemas import widened
+from haversack.gateway.spool import Spools
+from haversack.tokens import profile_named
+from tests.gateway.torture_server import png
+
+SCRIPTS = st.sampled_from(
+    [
+        "plain words here",
+        "漢字かな交じり文",
+        "🎒👩‍👩‍👧 café",
+        'quotes " and \\ and \t',
+        "def f(x):\n    return x",
+        "{}[]",
+    ]
+)
+WORDS = st.builds(lambda part, n, end: (part + end) * n, SCRIPTS, st.integers(1, 300), st.sampled_from([" ", "\n", ""]))
+TEXT = st.builds(lambda text: {"type": "text", "text": text}, WORDS)
+PICTURE = st.builds(lambda w: {"type": "image", "data": png(w, 40), "mimeType": "image/png"}, st.integers(1, 900))
+AUDIO = st.builds(lambda n: {"type": "audio", "data": "AAAA" * n, "mimeType": "audio/wav"}, st.integers(1, 900))
+LINK = st.builds(lambda n: {"type": "resource_link", "uri": f"file:///{n}", "name": str(n)}, st.integers())
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS,
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=8), inner, max_size=6),
+    max_leaves=20,
+)
+ROWS = st.lists(
+    st.fixed_dictionaries({"id": st.integers(), "text": WORDS}, optional={"x": JSON}), min_size=3, max_size=30
+)
+CONTENT = st.lists(st.one_of(TEXT, TEXT, PICTURE, AUDIO, LINK, st.builds(lambda rows: {"type": "text", "text": json.dumps(rows)}, ROWS)), min_size=1, max_size=4)  # fmt: skip
+BUDGETS = st.sampled_from([64, 90, 150, 256, 400, 1_000, 4_000])
+VIEWS = st.sampled_from(["content", "structured", "both"])
+KEY = re.compile(r'(?:more|find_in)\("(\w+)"')
+
+
+@pytest.fixture(scope="module")
+def delivery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
+    """Deliveries into a store of their own, with an account no test empties."""
+    home = str(tmp_path_factory.mktemp("home"))
+    config = load({"HAVERSACK_HOME": home, "HAVERSACK_BUDGET_TOTAL": "1000000000"})
+    held = Delivery(lambda: App(config))
+    yield held
+    held.close()
+
+
+def cost(result: dict[str, Any], view: str) -> int:
+    """What a client with this view pays for a result."""
+    profile = profile_named("o200k")
+    structured = result.get("structuredContent")
+    total = 0
+    if structured is not None and view in ("structured", "both"):
+        total += profile.count(json.dumps(structured, ensure_ascii=False, separators=(",", ":")))
+    if structured is None or view != "structured":
+        for block in result["content"]:
+            held = binary(block, profile)
+            text = (
+                block["text"]
+                if block["type"] == "text"
+                else json.dumps(block, ensure_ascii=False, separators=(",", ":"))
+            )
+            total += held.tokens if held else profile.count(text)
+    return total
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(content=CONTENT, structured=st.none() | ROWS, tokens=BUDGETS, view=VIEWS, is_error=st.booleans())
+def test_every_result_fits_is_repeatable_and_gives_a_key_for_the_rest(
+    delivery: Delivery, content: list[Any], structured: Any, tokens: int, view: Any, is_error: bool
+) -> None:
+    result: dict[str, Any] = {"content": content, "kept": 1}
+    if structured is not None:
+        result["structuredContent"] = {"rows": structured}
+    if is_error:
+        result["isError"] = True
+    text = json.dumps(result)
+    rule = Rule("tool", tokens, view=view)
+    outcome = fit_result(text, rule, delivery)
+    if not isinstance(outcome, Fitted):
+        assert cost(result, view) == outcome <= tokens
+        return
+    assert cost(result, view) > tokens
+    fitted = json.loads(outcome.text)
+    assert cost(fitted, "both") <= tokens
+    assert fitted["kept"] == 1
+    assert fitted.get("isError") == result.get("isError")
+    again = fit_result(text, rule, delivery)
+    assert isinstance(again, Fitted)
+    assert again.text == outcome.text
+    assert KEY.search(outcome.text.replace('\\"', '"'))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(text=WORDS, tokens=st.sampled_from([150, 400]), compress=st.booleans())
+def test_slices_rebuild_the_text(delivery: Delivery, text: str, tokens: int, compress: bool) -> None:
+    result = json.dumps({"content": [{"type": "text", "text": text}]})
+    outcome = fit_result(result, Rule("tool", tokens, compress=compress), delivery)
+    if not isinstance(outcome, Fitted):
+        return
+    key = KEY.findall(json.loads(outcome.text)["content"][0]["text"])[0]
+    held = json.loads(delivery.fetch(delivery.original_of(key)))
+    assert held["document"] == text
+    tools = OwnTools(delivery, Spools())
+    count = len(text.splitlines())
+    answer = tools.answer("find_in", {"key": key, "lines": f"1-{count}", "max_tokens": 100_000}, None)
+    assert answer["content"][0]["text"].rsplit("\n📏", 1)[0] == text.removesuffix("\n")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(count=st.integers(50, 400), smaller=st.integers(64, 1_500), more=st.integers(1, 1_500))
+def test_a_larger_budget_never_shows_less(delivery: Delivery, count: int, smaller: int, more: int) -> None:
+    text = "\n".join(f"line {number} of a text" for number in range(count))
+    result = json.dumps({"content": [{"type": "text", "text": text}]})
+
+    def shown(tokens: int) -> int:
+        outcome = fit_result(result, Rule("tool", tokens), delivery)
+        return outcome.text.count("of a text") if isinstance(outcome, Fitted) else count
+
+    assert shown(smaller) <= shown(smaller + more)
+
+
+HARD_SCHEMAS: list[dict[str, Any]] = [
+    {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"], "additionalProperties": False},
+    {"type": "object", "minProperties": 2},
+    {"type": "object", "propertyNames": {"pattern": "^x"}},
+    {"type": "object", "patternProperties": {"^h": {"type": "integer"}}},
+    {"anyOf": [{"type": "object", "required": ["a"]}, {"type": "object", "required": ["b"]}]},
+    {"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}, "required": ["v"]}}},
+    {"type": "object", "properties": {"self": {"$ref": "#"}}, "required": ["self"], "allOf": [{"required": ["x"]}]},
+    {"type": "array", "items": {"type": "integer"}},
+    {"type": "object", "unevaluatedProperties": False, "properties": {"a": {"type": "integer"}}},
+    {"type": "object", "dependentRequired": {"haversack": ["nothing"]}},
+    {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "not": {"required": ["haversack"]}},
+    {"type": "object", "properties": {"enum": {"enum": [{"$ref": "#/not/a/reference"}]}}, "required": ["enum"]},
+    {"type": "object", "const": {"a": 1}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", HARD_SCHEMAS, ids=str)
+def test_a_widened_schema_admits_what_was_cut(schema: dict[str, Any]) -> None:
+    wide = widened(schema)
+    check: Callable[..., None] = jsonschema.validate
+    check({"haversack": {"text": "cut", "more": "k7f2"}}, wide)
+    check({"haversack": {"more": "k7f2"}}, wide)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (HARD_SCHEMAS[0], {"rows": []}),
+        (HARD_SCHEMAS[4], {"b": 1}),
+        (HARD_SCHEMAS[5], {"v": 1, "next": {"v": 2}}),
+        (HARD_SCHEMAS[6], {"x": 1, "self": {"x": 2, "self": None}}),
+        (HARD_SCHEMAS[7], [1, 2]),
+        (HARD_SCHEMAS[8], {"a": 1}),
+        (HARD_SCHEMAS[11], {"enum": {"$ref": "#/not/a/reference"}}),
+        (HARD_SCHEMAS[12], {"a": 1}),
+    ],
+    ids=str,
+)
+def test_a_widened_schema_admits_the_upstream_s_own_values(schema: dict[str, Any], value: Any) -> None:
+    if value != {"x": 1, "self": {"x": 2, "self": None}}:
+        jsonschema.validate(value, schema)
+        jsonschema.validate(value, widened(schema))
+
+
+def test_a_widened_schema_still_refuses_what_the_original_refuses() -> None:
+    wide = widened(HARD_SCHEMAS[5])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"v": 1, "next": {}}, wide)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"rows": 3}, widened(HARD_SCHEMAS[0]))
+
+
+def test_the_parts_of_a_store_that_is_a_file_are_readable_by_the_owner_alone(delivery: Delivery) -> None:
+    path = Path(delivery.caller.config.store_path)
+    fit_result(json.dumps({"content": [{"type": "text", "text": "word " * 900}]}), Rule("tool", 64), delivery)
+    assert path.stat().st_mode & 0o077 == 0

@@ -1,0 +1,182 @@
+"""Several servers behind one door: names, ids and resources are routed, and one server's end ends nothing else."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haversack.gateway.names import door_names, shortened
+from tests.gateway.wire import TORTURE, Wire, texts
+
+Start = Callable[..., Wire]
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Iterator[Start]:
+    """Opens a wire to a gateway with two torture servers and what else the settings say."""
+    wires: list[Wire] = []
+
+    def start(more: str = "", first: str = "", second: str = "", **variables: str) -> Wire:
+        command = json.dumps(TORTURE)
+        path = tmp_path / "servers.toml"
+        path.write_text(
+            f'[gateway]\ntools = "pass"\n{more}\n'
+            f"[gateway.servers.one]\ncommand = {command}\n{first}\n"
+            f"[gateway.servers.two]\ncommand = {command}\n{second}\n"
+        )
+        wires.append(Wire([sys.executable, "-m", "haversack", "gateway", str(path)], tmp_path, **variables))
+        return wires[-1]
+
+    yield start
+    for wire in wires:
+        wire.close()
+
+
+def names(wire: Wire) -> list[str]:
+    return [tool["name"] for tool in json.loads(wire.ask("tools/list"))["result"]["tools"]]
+
+
+def test_colliding_tools_carry_their_server_s_name_and_reach_it(several: Start) -> None:
+    wire = several(second='only = ["echo", "big"]')
+    told = json.loads(wire.greet())["result"]
+    assert told["serverInfo"]["name"] == "haversack-gateway"
+    listed = names(wire)
+    assert {"one_echo", "two_echo", "one_big", "numbers", "more", "find_in"} <= set(listed)
+    assert "two_numbers" not in listed
+    assert json.loads(texts(wire.result("two_echo", n=4)))["n"] == 4
+    assert json.loads(wire.call("two_numbers"))["result"]["isError"]
+    assert json.loads(wire.call("one_echo", "1", n=1))["id"] == "1"
+
+
+def test_results_fit_and_keys_work_across_servers(several: Start) -> None:
+    wire = several(more="budget = 400", second="budgets = { big = 200 }")
+    wire.greet()
+    names(wire)
+    from haversack.tokens import count_tokens
+
+    one, two = texts(wire.result("one_big", n=900)), texts(wire.result("two_big", n=900))
+    assert count_tokens(one) <= 400
+    assert count_tokens(two) <= 200
+    assert texts(wire.result("more", key=one.split('more("')[1].split('"')[0])).startswith("line ")
+
+
+def test_an_index_stands_in_front_of_all_tools(several: Start) -> None:
+    wire = several(more="", first="trust = true", second="deny = ['*']")
+    wire.close()
+    path = Path(str(wire.process.args[-1]))  # type: ignore[index]
+    path.write_text(path.read_text().replace('"pass"', '"index"'))
+    wire = Wire(list(wire.process.args), path.parent)  # type: ignore[arg-type]
+    wire.greet()
+    assert names(wire) == ["call_read", "call_tool", "tool_schema", "more", "find_in"]
+    assert json.loads(texts(wire.result("call_read", name="echo", arguments={"n": 3})))["n"] == 3
+    assert wire.result("call_read", name="numbers")["isError"]
+    assert json.loads(texts(wire.result("call_tool", name="echo", arguments='{"n": 5}')))["n"] == 5
+    assert "echoArguments" in texts(wire.result("tool_schema", name="echo"))
+    wire.close()
+
+
+def test_one_server_s_end_takes_nothing_else_down_and_it_starts_again(several: Start) -> None:
+    wire = several()
+    wire.greet()
+    names(wire)
+    result = wire.result("one_die", n=3)
+    assert result["isError"]
+    assert "exit code 3" in texts(result)
+    assert "killed by torture" in texts(result)
+    assert json.loads(texts(wire.result("two_echo", n=1)))["n"] == 1
+    assert json.loads(texts(wire.result("one_echo", n=2)))["n"] == 2
+
+
+def test_a_server_that_keeps_ending_is_given_up(several: Start) -> None:
+    wire = several()
+    wire.greet()
+    names(wire)
+    told = [texts(wire.result("one_die", n=1)) for _ in range(6)]
+    assert "times within five minutes" in told[-1]
+    assert "times within five minutes" not in told[2]
+
+
+def test_what_a_server_asks_the_client_names_the_server_and_the_answer_finds_it(several: Start) -> None:
+    wire = several()
+    wire.greet(sampling={})
+    names(wire)
+    wire.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "two_ask", "arguments": {}}})
+    asked = wire.message()
+    assert asked["method"] == "sampling/createMessage"
+    assert asked["params"]["_meta"]["haversack/server"] == "two"
+    wire.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"said": "yes"}})
+    answer = wire.message()
+    assert answer["id"] == 5
+    assert json.loads(texts(answer["result"])) == {"jsonrpc": "2.0", "id": "s-1", "result": {"said": "yes"}}
+
+
+def test_tasks_keep_to_their_server(several: Start) -> None:
+    wire = several(more="budget = 300")
+    wire.greet()
+    names(wire)
+    task = json.loads(wire.call("two_task"))["result"]["task"]["taskId"]
+    assert task == "two_t-1"
+    result = json.loads(wire.ask("tasks/result", {"taskId": task}))["result"]
+    assert result["_meta"] == {"io.modelcontextprotocol/related-task": {"taskId": "t-1"}}
+
+
+def test_a_list_is_served_from_the_last_start(several: Start) -> None:
+    wire = several()
+    wire.greet()
+    first = names(wire)
+    wire.close()
+    again = several(TORTURE_NO_TOOLS="")
+    again.greet()
+    assert names(again) == first
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ("nonsense = 1", b"gateway.nonsense"),
+        ('tools = "some"', b"gateway.tools"),
+        ("budget = 5", b"gateway.budget"),
+        ("[gateway.servers.x]", b"gateway.servers.x.command"),
+        ('[gateway.servers.x]\ncommand = ["a"]\nenv = { K = "${NO_SUCH_VARIABLE}" }', b"NO_SUCH_VARIABLE"),
+        ('[gateway.servers."a b"]\ncommand = ["a"]', b"usable name"),
+    ],
+)
+def test_a_wrong_setting_is_named(settings: str, problem: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "servers.toml"
+    path.write_text("[gateway]\n" + settings)
+    wire = Wire([sys.executable, "-m", "haversack", "gateway", str(path)], tmp_path)
+    assert wire.close() == 1
+    assert problem in wire.errors
+
+
+def test_names_that_are_too_long_are_shortened_and_stay_apart() -> None:
+    long = "a" * 60
+    assert len(shortened(long)) == 48
+    assert shortened(long) != shortened(long + "b")
+    assert door_names([("a", "x"), ("b", "x"), ("b", "y"), ("b", "more")], ["more"]) == ["a_x", "b_x", "y", "b_more"]
+
+
+def test_importing_prints_commands_and_never_a_secret(tmp_path: Path) -> None:
+    servers: dict[str, Any] = {
+        "git hub": {"command": "npx", "args": ["-y", "server"], "env": {"GITHUB_TOKEN": "ghp_secret", "MODE": "x"}},
+        "remote": {"url": "https://example.org/mcp"},
+    }
+    (tmp_path / ".claude.json").write_text(json.dumps({"mcpServers": servers}))
+    command = [sys.executable, "-m", "haversack", "gateway", "import", "claude"]
+    wire = Wire(command, tmp_path, HOME=str(tmp_path))
+    printed = b""
+    while line := wire.line():
+        printed += line
+    assert wire.close() == 0
+    assert b"ghp_secret" not in printed
+    assert b'env = { GITHUB_TOKEN = "${GITHUB_TOKEN}", MODE = "x" }' in printed
+    assert b"[gateway.servers.git-hub]\n" in printed
+    assert b"remote" in wire.errors
+    target = tmp_path / "servers.toml"
+    target.write_text("# mine")
+    assert Wire([*command, "--write", str(target)], tmp_path, HOME=str(tmp_path)).close() == 0
+    assert target.read_bytes() == printed
+    assert [each.read_text() for each in tmp_path.glob("servers.toml.*.bak")] == ["# mine"]
