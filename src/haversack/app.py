@@ -40,9 +40,17 @@ class App:
 
     @cached_property
     def database(self) -> Engine:
+        if self.config.store.url:
+            return self._server_store()
         from haversack.store.sqlite.engine import Database
 
         return Database(self.config.store_path)
+
+    def _server_store(self) -> Engine:
+        from haversack.store.postgres import open_store
+
+        store = self.config.store
+        return open_store(store.url, member=store.member, connections=self.config.server.workers + 2)
 
     @cached_property
     def stash(self) -> "Stash":

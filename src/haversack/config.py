@@ -98,6 +98,14 @@ class HttpSettings:
 
 
 @record
+class StoreSettings:
+    """Which store is used: a server's by its URL, as which member; without a URL the file in the home folder."""
+
+    url: str = ""
+    member: str = ""
+
+
+@record
 class Config:
     """Every setting, in the sections of the configuration file."""
 
@@ -108,6 +116,7 @@ class Config:
     stash: StashSettings = StashSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
     server: ServerSettings = ServerSettings()
+    store: StoreSettings = StoreSettings()
     http: HttpSettings = HttpSettings()
 
     @property

@@ -146,6 +146,24 @@ class StoreFull(StoreUnwritable):
     code = "store_full"
 
 
+class StoreUnavailable(StoreError):
+    """The store's server cannot be reached, or holds no store."""
+
+    code = "store_unavailable"
+
+
+class StoreMisconfigured(StoreError):
+    """The store's server lacks a right or a version that the program needs."""
+
+    code = "store_misconfigured"
+
+
+class Forbidden(HaversackError):
+    """The caller has no right to do that."""
+
+    code = "forbidden"
+
+
 class StoreDamaged(StoreError):
     """The store's file is not a sound database."""
 

@@ -17,13 +17,12 @@ from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
-from haversack.store.sqlite.engine import MEMORY, Database
 from haversack.tokens import FLOOR, count_tokens
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call
 from haversack.tools.road.fit import Reply
 from haversack.tools.road.quoting import unquoted
-from tests.conftest import START, Clock, examples
+from tests.conftest import START, Clock, examples, fresh_store
 from tests.contract.worlds import PROJECTS, world
 
 ITEM = re.compile(r"^(?:#(\d+) |- (session [\w-]+)|- (prompt \d+)|- (revision \d+)|## \[[^\]]+\] .*?(?: \(#(\d+)\))?$)")
@@ -279,7 +278,7 @@ def test_the_pages_of_a_document_put_together_are_the_document(content: str, bud
     caller = open_caller(
         Config(home="unused", tokens=TokenSettings(profile=profile)), directory="/somewhere", now=lambda: START
     )
-    caller.app.__dict__["database"] = Database(MEMORY)
+    caller.app.__dict__["database"] = fresh_store()
     pipeline.save(caller.memory, Draft(title="t", content=content, project="p"))
     reply = call(caller, "mem_get_observation", {"id": 1, "max_tokens": budgets[0], "format": "json"})
     if reply.left is None:

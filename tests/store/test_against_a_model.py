@@ -19,8 +19,7 @@ from haversack.memory.search import search as finding
 from haversack.store import observations
 from haversack.store import relations as relation_table
 from haversack.store.records import Filters
-from haversack.store.sqlite.engine import MEMORY, Database
-from tests.conftest import THOROUGHNESS, Clock
+from tests.conftest import THOROUGHNESS, Clock, fresh_store
 
 WORDS = ("apricot", "basalt", "cormorant", "dulcimer", "elderberry")
 PROJECTS = ("alpha", "Beta")
@@ -53,7 +52,7 @@ class MemoryMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.memory = Memory(Database(MEMORY), MemorySettings(), "/somewhere", self.clock)
+        self.memory = Memory(fresh_store(), MemorySettings(), "/somewhere", self.clock)
         self.rows: dict[int, Row] = {}
         self.order: list[int] = []
         self.relations: dict[tuple[int, int, str], int] = {}
@@ -223,7 +222,7 @@ TestMemoryAgainstItsModel = MemoryMachine.TestCase
 
 
 def test_a_rebuilt_index_finds_what_the_kept_one_found() -> None:
-    memory = Memory(Database(MEMORY), MemorySettings(), "/somewhere", Clock())
+    memory = Memory(fresh_store(), MemorySettings(), "/somewhere", Clock())
     for number in range(20):
         save(memory, Draft(title=f"note {number}", content=" ".join(WORDS[: 1 + number % 5]), project="p"))
     edits.delete(memory, 3)

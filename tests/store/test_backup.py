@@ -14,6 +14,8 @@ from haversack.memory.search import search
 from haversack.store.sqlite import health
 from haversack.store.sqlite.backup import back_up, restore
 
+pytestmark = pytest.mark.sqlite_only
+
 
 def keep(caller: Caller, *titles: str) -> None:
     for title in titles:

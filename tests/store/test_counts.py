@@ -15,8 +15,7 @@ from haversack.memory.search import search
 from haversack.store import observations
 from haversack.store.filters import where
 from haversack.store.records import Filters
-from haversack.store.sqlite.engine import MEMORY, Database
-from tests.conftest import Clock, examples
+from tests.conftest import Clock, examples, fresh_store
 
 PROJECTS = ("thesis", "garden", "")
 KINDS = ("decision", "note")
@@ -76,7 +75,7 @@ def perform(memory: Memory, ids: list[int], act: tuple[Any, ...]) -> None:
 def test_counts_agree_with_a_walk_through_every_row(performed: list[tuple[Any, ...]]) -> None:
     from haversack.errors import HaversackError
 
-    memory = Memory(Database(MEMORY), MemorySettings(project="home"), "/", Clock())
+    memory = Memory(fresh_store(), MemorySettings(project="home"), "/", Clock())
     ids: list[int] = []
     for act in performed:
         try:

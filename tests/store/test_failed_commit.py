@@ -7,6 +7,8 @@ import pytest
 
 from haversack.store.sqlite.engine import Database
 
+pytestmark = pytest.mark.sqlite_only
+
 
 def test_a_write_after_a_failed_commit_is_really_written(tmp_path: Path) -> None:
     database = Database(str(tmp_path / "store.db"))

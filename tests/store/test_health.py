@@ -12,6 +12,8 @@ from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search.index_words import rebuild_index
 from haversack.store.sqlite import health, schema
 
+pytestmark = pytest.mark.sqlite_only
+
 
 def a_store(caller: Caller) -> str:
     for number in range(3):

@@ -9,6 +9,8 @@ import pytest
 
 from haversack.store.sqlite.engine import Database
 
+pytestmark = pytest.mark.sqlite_only
+
 WRITER = """
 import sys
 from haversack.app import Caller, open_caller

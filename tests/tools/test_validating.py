@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.errors import HaversackError, InvalidArgument, UnknownTool
-from haversack.store.sqlite.engine import MEMORY, Database
 from haversack.tools.declaration import Range, Tool
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call
 from haversack.tools.road.outcomes import Done, Outcome
 from haversack.tools.road.validation import validate
-from tests.conftest import START, examples
+from tests.conftest import START, examples, fresh_store
 
 
 def sample(
@@ -139,7 +138,7 @@ def test_whatever_is_sent_the_answer_is_a_reply_or_an_error_that_can_be_read(dat
     names = st.sampled_from([parameter.name for parameter in tool.parameters]) | st.text(max_size=8)
     arguments = data.draw(st.dictionaries(names, JSON | st.sampled_from([1, "1", "p", "text"]), max_size=6))
     caller = open_caller(Config(home="unused"), directory="/somewhere", now=lambda: START)
-    caller.app.__dict__["database"] = Database(MEMORY)
+    caller.app.__dict__["database"] = fresh_store()
     call(caller, "mem_save", {"title": "t", "content": "c"})
     try:
         call(caller, tool.name, arguments).text.encode()

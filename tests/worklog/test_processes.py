@@ -4,7 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from haversack.worklog.log import open_log
+
+pytestmark = pytest.mark.sqlite_only
 
 DEBIT = """
 import sys
@@ -29,6 +33,7 @@ LEASE = """
 import sys
 from haversack.errors import Conflict
 from haversack.worklog.log import open_log
+import pytest
 ledger = open_log(sys.argv[1]).ledger
 for _ in range(40):
     try:

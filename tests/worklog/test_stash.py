@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
 from haversack.store import stash as table
-from haversack.store.sqlite.engine import MEMORY, Database
+from haversack.store.sqlite.engine import Database
 from haversack.store.stash import Stashed
 from haversack.worklog.stash import Stash
-from tests.conftest import Clock
+from tests.conftest import Clock, fresh_store
 
 
 @pytest.fixture
 def stash(clock: Clock) -> Stash:
-    return Stash(Database(MEMORY), StashSettings(), clock)
+    return Stash(fresh_store(), StashSettings(), clock)
 
 
 def incompressible(seed: int, size: int) -> str:
@@ -36,7 +36,7 @@ def recounted_size(stash: Stash) -> int:
 
 @given(st.text(st.characters(codec=None)))
 def test_any_text_comes_back_as_it_was(text: str) -> None:
-    stash = Stash(Database(MEMORY), StashSettings(), Clock())
+    stash = Stash(fresh_store(), StashSettings(), Clock())
     assert stash.fetch(stash.keep(text, "call()")) == (text, "call()")
 
 
@@ -93,7 +93,7 @@ def test_keys_long_expired_are_forgotten(stash: Stash, clock: Clock) -> None:
 
 
 def test_the_oldest_texts_make_room_when_the_stash_is_full(clock: Clock) -> None:
-    stash = Stash(Database(MEMORY), StashSettings(max_megabytes=1), clock)
+    stash = Stash(fresh_store(), StashSettings(max_megabytes=1), clock)
     keys = [stash.keep(incompressible(number, 300_000), f"call({number})") for number in range(5)]
     assert total_size(stash) == recounted_size(stash) <= 1_000_000
     with pytest.raises(ExpiredKey, match="keeps 1 MB") as caught:

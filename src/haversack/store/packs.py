@@ -8,11 +8,8 @@ MOST = 1_000
 
 def put(tx: Writer, identifier: str, now: int, items: str) -> None:
     """Remember a pack's items (`id:hash` separated by spaces)."""
-    tx.run(
-        "INSERT INTO packs (id, created_at, items) VALUES (?, ?, ?)"
-        " ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, items = excluded.items",
-        (identifier, now, items),
-    )
+    if not tx.run("UPDATE packs SET created_at = ?, items = ? WHERE id = ?", (now, items, identifier)):
+        tx.run("INSERT INTO packs (id, created_at, items) VALUES (?, ?, ?)", (identifier, now, items))
     tx.run(
         "DELETE FROM packs WHERE created_at < (SELECT created_at FROM packs ORDER BY created_at DESC LIMIT 1 OFFSET ?)",
         (MOST - 1,),

@@ -37,16 +37,14 @@ def digest(tx: Reader, key: str) -> bytes | None:
 
 def put(tx: Writer, key: str, stashed: Stashed) -> None:
     """Keep a body under a key; the same text is stored once and kept longer."""
-    renewed = tx.run("UPDATE stash SET expires_at = ? WHERE key = ? AND body IS NOT NULL", (stashed.expires_at, key))
-    if renewed:
+    if tx.run("UPDATE stash SET expires_at = ? WHERE key = ? AND body IS NOT NULL", (stashed.expires_at, key)):
+        return
+    values = stashed.origin, stashed.expires_at, len(stashed.body or b""), stashed.body
+    if tx.run("UPDATE stash SET origin = ?, expires_at = ?, size = ?, body = ? WHERE key = ?", (*values, key)):
         return
     tx.run(
-        """
-        INSERT INTO stash (key, digest, origin, expires_at, size, body) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (key) DO UPDATE SET origin = excluded.origin, expires_at = excluded.expires_at,
-            size = excluded.size, body = excluded.body
-        """,
-        (key, stashed.digest, stashed.origin, stashed.expires_at, len(stashed.body or b""), stashed.body),
+        "INSERT INTO stash (key, digest, origin, expires_at, size, body) VALUES (?, ?, ?, ?, ?, ?)",
+        (key, stashed.digest, *values),
     )
 
 
@@ -58,7 +56,7 @@ def expire(tx: Writer, now: int, forget: int) -> None:
 
 def total_size(tx: Reader) -> int:
     """The bytes the bodies take."""
-    size: int = tx.value("SELECT bytes FROM stash_size")
+    size: int = tx.value("SELECT CAST(coalesce(sum(bytes), 0) AS bigint) FROM stash_size")
     return size
 
 

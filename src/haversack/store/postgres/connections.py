@@ -1,0 +1,81 @@
+"""A few connections that threads share, each used by one transaction at a time."""
+
+import threading
+import time
+from typing import TypeAlias
+
+import psycopg
+
+from haversack.errors import StoreBusy, StoreMisconfigured
+from haversack.store.postgres import texts
+from haversack.store.postgres.address import Address
+from haversack.store.postgres.failures import translate
+
+Connection: TypeAlias = psycopg.Connection
+
+CONNECT_SECONDS = 5
+IDLE_SECONDS = 300
+_WAIT_SECONDS = 30
+_BYPASSES = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+
+
+class Connections:
+    """At most so many connections, made when needed and closed when they were idle for long."""
+
+    def __init__(self, address: Address, most: int, version: int) -> None:
+        self.address = address
+        self._version = version
+        self._free = threading.Semaphore(most)
+        self._idle: list[tuple[float, Connection]] = []
+        self._lock = threading.Lock()
+
+    def take(self, *, fresh: bool = False) -> Connection:
+        """A connection, one that was used before unless a fresh one is asked for."""
+        if not self._free.acquire(timeout=_WAIT_SECONDS):
+            raise StoreBusy("every connection to the store is in use", hint="try again, or raise server.workers")
+        try:
+            return (None if fresh else self._held()) or self._connect()
+        except BaseException:
+            self._free.release()
+            raise
+
+    def give_back(self, connection: Connection) -> None:
+        """Let others use a connection, unless it is broken or still inside a transaction."""
+        idle = psycopg.pq.TransactionStatus.IDLE
+        if connection.closed or connection.info.transaction_status != idle:
+            connection.close()
+        else:
+            with self._lock:
+                self._idle.append((time.monotonic(), connection))
+        self._free.release()
+
+    def close(self) -> None:
+        """Close every connection that is not in use."""
+        with self._lock:
+            for _, connection in self._idle:
+                connection.close()
+            self._idle.clear()
+
+    def _held(self) -> Connection | None:
+        oldest = time.monotonic() - IDLE_SECONDS
+        with self._lock:
+            while self._idle and self._idle[0][0] < oldest:
+                self._idle.pop(0)[1].close()
+            return self._idle.pop()[1] if self._idle else None
+
+    def _connect(self) -> Connection:
+        try:
+            connection = psycopg.connect(self.address.url, autocommit=True, connect_timeout=CONNECT_SECONDS)
+            connection.prepare_threshold = 2 if self.address.prepares else None
+            texts.register(connection.adapters)
+            row = connection.execute(_BYPASSES).fetchone()
+        except psycopg.Error as error:
+            raise translate(error, self.address, self._version) from None
+        if row and row[0]:
+            connection.close()
+            role = connection.info.user
+            raise StoreMisconfigured(
+                f"the role {role} of the store {self.address.shown()} bypasses row security",
+                hint=f"use another role, or run ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS",
+            )
+        return connection

@@ -1,0 +1,196 @@
+"""PostgreSQL behind the store's protocol: one schema, a few connections, one member at a time."""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+
+from haversack.store.engine import Hint, Row, Value
+from haversack.store.postgres.address import Address, parse_address
+from haversack.store.postgres.connections import Connection, Connections
+from haversack.store.postgres.failures import lost_at_commit, translate, translated
+from haversack.store.postgres.schema import VERSION
+from haversack.store.postgres.words import PostgresWords
+
+COMMAND_CONNECTIONS = 2
+"""For a single command, in which a background thread may read beside it."""
+
+
+@lru_cache(maxsize=1024)
+def _native(sql: str) -> str:
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+class Reader:
+    """A consistent view of the store for the length of a `with` block."""
+
+    def __init__(self, connection: Connection, address: Address) -> None:
+        self._connection = connection
+        self._address = address
+
+    @property
+    def words(self) -> PostgresWords:
+        return PostgresWords(self)
+
+    def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
+        found: list[Row] = self.execute(sql, values).fetchall()
+        return found
+
+    def row(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
+        found: Row | None = self.execute(sql, values).fetchone()
+        return found
+
+    def value(self, sql: str, values: Sequence[Value] = ()) -> Any:
+        found = self.row(sql, values)
+        return found[0] if found else None
+
+    def among(self, column: str, wanted: Iterable[int]) -> tuple[str, Value]:
+        return f"{column} = ANY (?)", list(wanted)
+
+    def hint(self, name: Hint) -> str:
+        return ""
+
+    def execute(self, sql: str, values: Sequence[Value] = ()) -> "psycopg.Cursor[Any]":
+        """Run a statement; `?` stands for a value."""
+        try:
+            return self._connection.execute(_native(sql), values)
+        except psycopg.Error as error:
+            raise translate(error, self._address, VERSION) from None
+
+
+class Writer(Reader):
+    """A transaction: everything in the `with` block happens, or nothing does."""
+
+    next_position = "next_serial('position')"
+
+    def run(self, sql: str, values: Sequence[Value] = ()) -> int:
+        changed: int = self.execute(sql, values).rowcount
+        return changed
+
+    def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
+        return int(self.value(sql, values))
+
+
+class PostgresStore:
+    """A schema on a server, as one of its members sees it; members share the connections."""
+
+    def __init__(self, url: str, *, member: str = "", connections: int = COMMAND_CONNECTIONS) -> None:
+        self.address = parse_address(url)
+        self._connections = Connections(self.address, connections, VERSION)
+        self._local = threading.local()
+        self._set_member(member)
+
+    def as_member(self, subject: str) -> "PostgresStore":
+        """The same store for another member."""
+        view = object.__new__(PostgresStore)
+        view.address, view._connections, view._local = self.address, self._connections, threading.local()
+        view._set_member(subject)
+        return view
+
+    def _set_member(self, subject: str) -> None:
+        self.member = subject
+        schema, who = self.address.schema, _literal(subject) if subject else "NULL"
+        enter = f"SELECT {schema}.enter({who}, {VERSION})"
+        self._reading = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {enter}"
+        # The lock is taken in a statement of its own: what follows must see what its last holder wrote.
+        self._writing = (
+            f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; {enter};"
+            f" SELECT pg_advisory_xact_lock(hashtextextended('haversack.{schema}', 0))"
+        )
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """Read from one snapshot, whatever others write meanwhile; inside a write, from that transaction."""
+        joined: Reader | None = getattr(self._local, "tx", None)
+        if joined is not None:
+            yield joined
+            return
+        with translated(self.address, VERSION):
+            connection = self._begin(self._reading)
+            try:
+                self._local.tx = Reader(connection, self.address)
+                yield self._local.tx
+            finally:
+                self._local.tx = None
+                self._end(connection, "COMMIT")
+
+    @contextmanager
+    def write(self) -> Iterator[Writer]:
+        """One transaction that took the write lock at its start; joined when the thread is already in one."""
+        joined: Reader | None = getattr(self._local, "tx", None)
+        if isinstance(joined, Writer):
+            yield joined
+            return
+        with translated(self.address, VERSION):
+            connection = self._begin(self._writing)
+            try:
+                self._local.tx = Writer(connection, self.address)
+                yield self._local.tx
+                self._commit(connection)
+            finally:
+                self._local.tx = joined
+                self._end(connection, "ROLLBACK")
+
+    def close(self) -> None:
+        """Close every connection that is not in use."""
+        self._connections.close()
+
+    def describe(self) -> str:
+        """The address, without a password."""
+        return self.address.shown()
+
+    def size(self) -> int:
+        """The bytes of the schema's tables and indexes."""
+        with self.read() as tx:
+            return int(
+                tx.value(
+                    "SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint) FROM pg_class c"
+                    " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relkind = 'r'",
+                    (self.address.schema,),
+                )
+            )
+
+    def _begin(self, opening: str) -> Connection:
+        connection = self._connections.take()
+        try:
+            connection.execute(opening)
+        except psycopg.Error as error:
+            is_lost = connection.closed or connection.broken
+            self._end(connection, "ROLLBACK")
+            if not is_lost:
+                raise
+            # It was lost while nobody used it, so nothing has been done yet: once more on a new connection.
+            self._connections.close()
+            connection = self._connections.take(fresh=True)
+            try:
+                connection.execute(opening)
+            except psycopg.Error:
+                self._end(connection, "ROLLBACK")
+                raise error from None
+        return connection
+
+    def _commit(self, connection: Connection) -> None:
+        try:
+            connection.execute("COMMIT")
+        except psycopg.OperationalError:
+            if connection.closed or connection.broken:
+                raise lost_at_commit(self.address) from None
+            raise
+
+    def _end(self, connection: Connection, statement: str) -> None:
+        try:
+            if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                connection.execute("ROLLBACK" if statement == "ROLLBACK" else "COMMIT")
+        except psycopg.Error:
+            # The transaction ends with its connection.
+            connection.close()
+        finally:
+            self._connections.give_back(connection)
+
+
+def _literal(text: str) -> str:
+    """A text as SQL writes it; the opening of a transaction is one message, so it cannot have parameters."""
+    return "'{}'".format(text.replace("\0", "").replace("'", "''"))

@@ -1,0 +1,86 @@
+"""The server's errors as the errors a reader can act on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from haversack.errors import (
+    Forbidden,
+    HaversackError,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreMisconfigured,
+    StoreReadOnly,
+    StoreTooNew,
+    StoreUnavailable,
+)
+from haversack.store.engine import ConstraintBroken
+from haversack.store.postgres.address import Address
+
+_BUSY = {"55P03", "57014", "53300", "40001", "40P01", "53400"}
+_FULL = {"53100", "53200"}
+_NO_SCHEMA = {"3F000", "42P01", "42883"}
+OTHER_VERSION, NOT_A_MEMBER = "HV001", "HV002"
+
+
+@contextmanager
+def translated(address: Address, version: int) -> Iterator[None]:
+    """Every error of the driver in the block as one of ours."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error, address, version) from None
+
+
+def translate(error: psycopg.Error, address: Address, version: int) -> HaversackError:
+    """One error of the driver as one of ours."""
+    state, said = error.sqlstate or "", (error.diag.message_primary or str(error)).strip()
+    where = f"the store {address.shown()}"
+    if state == OTHER_VERSION:
+        return _other_version(where, int(said), version)
+    if state == NOT_A_MEMBER:
+        hint = f"the owner of the store runs `haversack store member {said} --url URL`, or set store.member"
+        return Forbidden(f"{said!r} is not a member of {where}", hint=hint)
+    if state in _BUSY:
+        return StoreBusy(f"{where} is busy ({said})", hint="try again in a moment")
+    if state in _FULL:
+        return StoreFull(f"{where} has no room left ({said})", hint="free some space on the server; nothing was lost")
+    if state == "25006":
+        return StoreReadOnly(f"{where} cannot be written ({said})", hint="the server is a replica, or read only")
+    if state == "42501" and "row-level security" in said:
+        hint = "save with another scope or namespace, or ask the owner of the store for the right to write there"
+        return Forbidden(f"you may not write there in {where}", hint=hint)
+    if state == "42501":
+        hint = "the owner of the store runs `haversack store upgrade --url URL`, which grants what the program needs"
+        return StoreMisconfigured(f"a right is missing in {where} ({said})", hint=hint)
+    if state in _NO_SCHEMA or state == "3D000":
+        hint = "the owner makes it with `haversack store upgrade --url URL`; check store.url"
+        return StoreUnavailable(f"{where} is not there ({said})", hint=hint)
+    if isinstance(error, psycopg.IntegrityError):
+        return ConstraintBroken(said)
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        hint = "check store.url (or HAVERSACK_STORE_URL) and that the server runs; nothing else was tried"
+        return StoreUnavailable(f"{where} cannot be reached ({said.splitlines()[0] if said else 'lost'})", hint=hint)
+    return StoreError(f"{where} refused a statement ({state}: {said})", hint="run `haversack doctor`")
+
+
+def _other_version(where: str, found: int, version: int) -> HaversackError:
+    if found > version:
+        return StoreTooNew(
+            f"{where} has schema version {found}, this program knows {version}",
+            hint="upgrade haversack; the store was not touched",
+        )
+    return StoreMisconfigured(
+        f"{where} has schema version {found}, this program needs {version}",
+        hint="the owner of the store runs `haversack store upgrade --url URL`",
+    )
+
+
+def lost_at_commit(address: Address) -> StoreUnavailable:
+    """The connection ended while a transaction was being committed."""
+    return StoreUnavailable(
+        f"the store {address.shown()} was lost at the end of a save: it is not known whether it was saved",
+        hint="saving again is harmless: a duplicate is noticed",
+    )
