@@ -2,8 +2,12 @@
 
 import pytest
 
-from haversack.memory.search.periods import Period, Span, nearness, periods_in
+from haversack.app import Caller
+from haversack.memory.save.pipeline import Draft, save
+from haversack.memory.search import search
+from haversack.memory.search.periods import Period, Span, days_only, nearness, periods_in
 from haversack.text.times import DAY, from_iso
+from tests.conftest import Clock
 
 NOW = from_iso("2026-05-20T15:00:00")  # a Wednesday
 TODAY = NOW // DAY
@@ -71,3 +75,33 @@ def test_in_january_last_month_is_of_the_year_before() -> None:
 )
 def test_a_stored_time_is_held_against_them(written: str, text: str, expected: str) -> None:
     assert nearness(from_iso(written), periods_in(text, NOW)) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("what did we do today", 0, 0),
+        ("What happened yesterday?", -1, -1),
+        ("what did I work on 3 days ago", -3, -3),
+        ("today", 0, 0),
+    ],
+)
+def test_a_question_that_names_only_a_time_asks_for_that_time(question: str, first: int, last: int) -> None:
+    today = 20_000
+    assert days_only(question, today * DAY + 5) == Span(today + first, today + last)
+
+
+@pytest.mark.parametrize("question", ["what did we decide about caching today", "the May release", "deploy", ""])
+def test_a_question_that_names_something_else_too_is_a_search(question: str) -> None:
+    assert days_only(question, 20_000 * DAY) is None
+
+
+def test_a_date_only_question_lists_that_time_with_its_total(caller: Caller, clock: Clock) -> None:
+    old = save(caller.memory, Draft("old", "written before", project="p")).id
+    clock.advance(days=1)
+    new = [save(caller.memory, Draft(f"new {number}", "written now", project="p")).id for number in range(3)]
+    found = search.search(caller.memory, "what did we do today?", search.filters(caller.memory, project="p"), limit=2)
+    assert [hit.observation.id for hit in found.hits] == [new[2], new[1]]
+    assert (found.total, found.others) == (3, (new[0],))
+    yesterday = search.search(caller.memory, "what did we do yesterday", search.filters(caller.memory, project="p"))
+    assert [hit.observation.id for hit in yesterday.hits] == [old]

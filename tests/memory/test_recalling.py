@@ -1,5 +1,6 @@
 """Recalling without a query: the context of a project, the neighbourhood of an observation, the graph."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -153,3 +154,26 @@ def test_a_wrong_relation_is_an_error(
 ) -> None:
     with pytest.raises(error):
         relations.relate(caller.memory, ten[one], 404 if other is None else ten[other], kind)
+
+
+def test_a_small_context_shows_something_of_every_section(caller: Caller) -> None:
+    for number in range(5):
+        sessions.start(caller.memory, identifier=f"s{number}", project="p")
+        sessions.save_prompt(caller.memory, f"prompt {number}: " + "many words " * 30, project="p")
+        sessions.end(caller.memory, f"s{number}", summary=f"summary {number}: " + "several words " * 30)
+    for number in range(60):
+        save(caller.memory, Draft(f"title {number}", "content " * 30, project="p"))
+    text = call(caller, "mem_context", {"project": "p", "max_tokens": 500}).text
+    assert all(section in text for section in ("## Sessions", "## Prompts", "## Memories"))
+    assert text.count("title ") >= 3
+
+
+def test_a_search_reply_prints_no_bracket_first_no_date_twice_and_no_importance_nobody_set(caller: Caller) -> None:
+    save(caller.memory, Draft("Kettle", "It boils water.", project="p"))
+    save(caller.memory, Draft("The kettle was repaired.", "The kettle was repaired.\nBy Ana.", project="p"))
+    text = call(caller, "mem_search", {"query": "kettle", "detail_level": "full"}).text
+    date = text.split("\n")[0]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", date)
+    assert text.count(date) == 1
+    assert "importance" not in text
+    assert text.count("The kettle was repaired.") == 1

@@ -84,12 +84,17 @@ def test_many_notes_that_differ_in_one_figure_are_all_kept(caller: Caller) -> No
     assert outcomes == ["saved"] * 90
 
 
-def test_white_space_and_the_case_of_the_project_make_no_difference_to_a_duplicate(caller: Caller) -> None:
+def test_the_case_of_the_project_and_white_space_around_a_text_make_no_difference_to_a_duplicate(
+    caller: Caller,
+) -> None:
     save(caller.memory, PORT)
-    spaced = Draft(
-        title="Database  port", content="The database\nlistens on port 5432.", project="Thesis", kind="config"
-    )
-    assert save(caller.memory, spaced).outcome == "duplicate"
+    assert save(caller.memory, replace(PORT, project="Thesis", content=f"{PORT.content}\n")).outcome == "duplicate"
+
+
+@pytest.mark.parametrize(("before", "after"), [("set DEBUG=1", "set debug=1"), ("if a:\n  b()", "if a:\nb()")])
+def test_a_change_of_case_or_spacing_is_not_a_duplicate(caller: Caller, before: str, after: str) -> None:
+    assert save(caller.memory, replace(PORT, content=before)).outcome == "saved"
+    assert save(caller.memory, replace(PORT, content=after)).outcome == "saved"
 
 
 def test_a_deleted_twin_does_not_make_a_duplicate(caller: Caller) -> None:

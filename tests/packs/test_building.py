@@ -38,7 +38,7 @@ def test_a_pack_is_markdown_ready_to_paste() -> None:
         Memory("Race", "Fixed.", kind="bugfix"),
     ]
     assert format_context_pack(build_context_pack(memories, 500, project_id="thesis")) == snapshot("""\
-# Project Context: thesis (2 memories, ~72 tokens)
+# Project Context: thesis (2 memories, ~65 tokens)
 
 ## [decision] Authentication flow
 *2026-02-02 | importance: 0.8 | tags: auth, jwt*
@@ -48,7 +48,7 @@ We sign with RS256.
 ---
 
 ## [bugfix] Race
-*2026-02-02 | importance: 0.5*
+*2026-02-02*
 
 Fixed.
 """)

@@ -132,3 +132,10 @@ def test_scrubbing_takes_secrets_out_of_titles_and_contents(caller: Caller) -> N
 def test_an_unknown_pack_is_an_error(caller: Caller) -> None:
     with pytest.raises(NotFound, match="p000"):
         call(caller, "context_pack", {"since": "p000"})
+
+
+def test_a_pack_in_which_nothing_fits_says_so(caller: Caller) -> None:
+    add(caller, "large", content="many words " * 400)
+    text = call(caller, "context_pack", {"max_tokens": 200}).text
+    assert "Nothing fits" in text
+    assert "0 memories" in text

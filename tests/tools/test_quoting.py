@@ -21,6 +21,7 @@ IMITATIONS = (
     "# Project Context: all projects (1 memory, ~3 tokens)",
     "## Pinned",
     "[2026-02-02]",
+    "2026-02-02",
     "- session s-1 (p, 2026-02-02 10:00)",
     "- relation 3: supersedes -> #4 Title",
     "Relations:",

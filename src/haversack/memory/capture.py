@@ -1,6 +1,6 @@
 """Passive capture: the learnings a text lists, each saved as an observation of its own."""
 
-from haversack.memory.learnings import find_learnings
+from haversack.memory.learnings import find_learnings, has_substance
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import MAX_TITLE, check_line, check_text
 from haversack.memory.save.pipeline import Draft, Saved, save
@@ -11,21 +11,23 @@ TITLE_WIDTH = 80
 
 @record
 class Captured:
-    """How many learnings a text held, those saved, and how many were known already."""
+    """How many learnings a text held, those saved, and how many were known already or too short to keep."""
 
     found: int
     saved: tuple[Saved, ...]
     duplicates: int
     redactions: tuple[str, ...]
+    too_short: int = 0
 
 
 def capture(
     memory: Memory, content: str, *, project: str = "", session_id: str = "", source: str = "", namespace: str = ""
 ) -> Captured:
-    """Save every learning a text lists, in one transaction."""
+    """Save every learning a text lists that says enough, in one transaction."""
     check_text("content", content, memory.settings.max_content)
     source = check_line("source", source)
-    learnings = find_learnings(content)
+    found = find_learnings(content)
+    learnings = [each for each in found if has_substance(each)]
     with memory.database.write():
         results = [
             save(
@@ -44,7 +46,7 @@ def capture(
         ]
     new = tuple(result for result in results if result.outcome == "saved")
     redactions = tuple(name for result in results for name in result.redactions)
-    return Captured(len(learnings), new, len(results) - len(new), redactions)
+    return Captured(len(found), new, len(results) - len(new), redactions, len(found) - len(learnings))
 
 
 def _title(learning: str) -> str:

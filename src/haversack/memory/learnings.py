@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from haversack.patterns import pattern
+from haversack.text.words import SPACED_WORD, UNSPACED_RUN
 from haversack.values import record
 
 # Headings without accents and in lower case; what they may begin and end with is the same for all of English.
@@ -51,6 +52,8 @@ _NOTHING = pattern(
     r"[\W_]*(?:none|n/?a|nothing|tbd|todo|ninguno|nenhum|keine|aucune?|无|無|なし)?[\W_]*$", re.IGNORECASE
 )
 
+LEAST_SUBSTANCE = 3
+"""Words a learning must have to be worth keeping; two characters of a script without spaces count as a word."""
 _LONGEST_TITLE = 120
 _LONGEST_NOTHING = 40
 
@@ -103,6 +106,12 @@ def find_learnings(text: str) -> tuple[str, ...]:
 
 def _says_nothing(learned: str) -> bool:
     return len(learned) <= _LONGEST_NOTHING and _NOTHING.match(learned) is not None
+
+
+def has_substance(learned: str) -> bool:
+    """Whether a learning says enough to be understood without the text it stood in."""
+    unspaced = sum(len(run) for run in UNSPACED_RUN.findall(learned)) if not learned.isascii() else 0
+    return unspaced // 2 + len(SPACED_WORD.findall(learned)) >= LEAST_SUBSTANCE
 
 
 def _items(text: str) -> Iterator[_Item]:

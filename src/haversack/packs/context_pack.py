@@ -8,6 +8,8 @@ from haversack.tokens import DEFAULT_PROFILE, Candidate, Choice, Profile, pack, 
 from haversack.values import record
 
 SEPARATOR = "\n\n---\n\n"
+USUAL_IMPORTANCE = 0.5
+"""The importance of an observation when nobody sets one; it is not printed."""
 
 
 class Memorable(Protocol):
@@ -43,7 +45,9 @@ class ContextPack:
 
 def entry(memory: Memorable) -> str:
     """One memory as a section of a pack."""
-    details = [date(memory.updated_at), f"importance: {memory.importance:g}"]
+    details = [date(memory.updated_at)]
+    if memory.importance != USUAL_IMPORTANCE:
+        details.append(f"importance: {memory.importance:g}")
     if memory.tags:
         details.append(f"tags: {', '.join(memory.tags)}")
     return f"## [{memory.kind}] {memory.title}\n*{' | '.join(details)}*\n\n{memory.content.strip()}"

@@ -122,8 +122,9 @@ def redacted(memory: Memory, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
 
 
 def content_hash(draft: Draft) -> str:
-    """What makes two drafts the same: place, kind, title and content, with white space folded."""
-    folded = (" ".join(normalize("NFC", text).split()) for text in (draft.title, draft.content))
+    """What makes two drafts the same: place, kind, and the very title and content but for white space around them."""
+    # Case and spacing may be what changed: an indented line is another program.
+    folded = (normalize("NFC", text).strip() for text in (draft.title, draft.content))
     parts = (project_key(draft.project), draft.scope, draft.namespace, draft.kind, *folded)
     return blake2b("\x1f".join(parts).encode(), digest_size=16).hexdigest()
 

@@ -22,6 +22,14 @@ _BEFORE_MAY = pattern(r"\b(?:in|last|this|since|until|by|during|from|of|early|mi
 _AGO = pattern(rf"\b(\d{{1,3}}|an?|{'|'.join(_NUMBERS)}) (day|week|month|year)s? ago\b")
 _LAST = pattern(rf"\b(last|this|past|previous) (day|week|month|year|{'|'.join((*_WEEKDAYS, *_MONTHS))})\b")
 _DAY = pattern(r"\b(today|yesterday)\b")
+_WORD = pattern(r"[^\W_]+")
+# Words of a question about a time that name nothing to look for.
+_ASKING_WORDS = """
+a about all and any anything are at been before did do does doing done during everything for from had happen
+happened has have i in is it list made me my notes of on our saved see show since so stored tell that the there
+things this to until up was we were what which work worked working you s
+"""
+_SAYS_NO_MORE = frozenset(_ASKING_WORDS.split())
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _CLOSE = 3
 """Days around a span that are close to it."""
@@ -64,6 +72,45 @@ def periods_in(text: str, now: int) -> tuple[When, ...]:
         if day or year or month != "may" or _BEFORE_MAY.search(lowered[: match.start()]):
             found.append(Period(int(year) if year else None, _MONTHS.index(month) + 1, int(day) if day else None))
     return tuple(found or [Period(int(year), None, None) for year in _YEAR.findall(lowered)])
+
+
+def days_only(text: str, now: int) -> Span | None:
+    """The days a text asks about when it asks about nothing else ("what did we do yesterday"), else None.
+
+    A month or day without a year is the last one that has begun.
+    """
+    lowered = text.lower()
+    rest = lowered
+    for spoken in (_ISO_DATE, _AGO, _LAST, _DAY, _DATE):
+        rest = spoken.sub(" ", rest)
+    if rest == lowered:
+        rest = _YEAR.sub(" ", rest)
+    if any(word not in _SAYS_NO_MORE for word in _WORD.findall(rest)):
+        return None
+    spans = [_days(period, now // DAY) for period in periods_in(text, now)]
+    return Span(min(span.first for span in spans), max(span.last for span in spans)) if spans else None
+
+
+def _days(period: When, today: int) -> Span:
+    if isinstance(period, Span):
+        return period
+    year = period.year
+    if year is None:
+        year = civil(today * DAY)[0]
+        if _day_number(year, period.month or 1, period.day or 1) > today:
+            year -= 1
+    first = _day_number(year, period.month or 1, period.day or 1)
+    if period.day is not None:
+        return _only(first)
+    following = (year, period.month + 1) if period.month and period.month < 12 else (year + 1, 1)
+    return Span(first, _day_number(*following, 1) - 1)
+
+
+def _day_number(year: int, month: int, day: int) -> int:
+    """Days from 1970 to a date; a day past the end of its month counts on into the next."""
+    from datetime import date
+
+    return date(year, month, 1).toordinal() - date(1970, 1, 1).toordinal() + day - 1
 
 
 def _only(day: int) -> Span:

@@ -16,17 +16,17 @@ from haversack.memory.save.checks import (
 )
 from haversack.memory.search import links, ranking
 from haversack.memory.search import relevance as scoring
-from haversack.memory.search.periods import periods_in
+from haversack.memory.search.periods import Span, days_only, periods_in
 from haversack.memory.search.query import Mode, Query, Sought, match_expression, parse_query, sought, spoken_words
 from haversack.memory.search.ranking import Asked, Hit, Parts, Scored
 from haversack.memory.search.relevance import Postings
 from haversack.store import observations, places, relations, vectors
 from haversack.store.engine import Reader
-from haversack.store.expressions import Expression, all_of, any_of
+from haversack.store.expressions import NOTHING, Expression, all_of, any_of
 from haversack.store.places import Placed
 from haversack.store.records import Filters, Observation
 from haversack.store.words import Census, Posting
-from haversack.text.times import parse_moment
+from haversack.text.times import DAY, parse_moment
 from haversack.values import record, replace
 
 RANKED = 1_000
@@ -101,6 +101,8 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     """The observations that match, best first; in a conversation also the turns beside a match."""
     check_limit(limit)
     query = parse_query(text)
+    if mode == "any" and (days := days_only(text, memory.now())):
+        return _written_in(memory, query, days, chosen, limit)
     if not query.terms:
         raise InvalidArgument(
             "query has no word to search for", hint="give at least one word; mem_context shows what is recent"
@@ -119,6 +121,23 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     hits = tuple(Hit(held[each.row.id], each.score, each.parts) for each in ranked[:limit])
     others = tuple(each.row.id for each in ranked[limit:] if each.row.id not in beside)
     return Found(query, chosen, match, hits, others, total, tuple(elsewhere), newest, beside)
+
+
+def _written_in(memory: Memory, query: Query, days: Span, chosen: Filters, limit: int) -> Found:
+    """What was written in some days, the newest first: the answer to a question that names nothing but a time."""
+    since, until = days.first * DAY, (days.last + 1) * DAY - 1
+    within = replace(
+        chosen,
+        since=since if chosen.since is None else max(since, chosen.since),
+        until=until if chosen.until is None else min(until, chosen.until),
+    )
+    with memory.database.read() as tx:
+        shown = observations.recent(tx, within, limit)
+        behind = observations.recent_ids(tx, within, MOST_FIRST, before=shown[-1].position) if shown else []
+        total = observations.count_observations(tx, within)
+        newest = observations.newest_id(tx)
+    hits = tuple(Hit(each, 1.0, (("written then", 1.0),)) for each in shown)
+    return Found(query, within, NOTHING, hits, tuple(each for each, _ in behind), total, newest=newest)
 
 
 def _by_words(

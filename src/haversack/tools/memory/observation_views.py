@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from haversack.memory.search.query import Query
 from haversack.memory.search.snippets import snippet
+from haversack.packs.context_pack import USUAL_IMPORTANCE
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.text import times
 from haversack.tools.road.outcomes import Block, Facts
@@ -58,7 +59,9 @@ def observation_block(
             return head
         if level == "standard":
             return f"{head}\n  {excerpt(part())}"
-        return f"{head}\n{details(observation)}\n\n{passage(observation.content)}"
+        return "\n".join(
+            part for part in (head, details(observation, dated=False), passage(observation.content)) if part
+        )
 
     def facts(level: str) -> Facts:
         shown: dict[str, object] = {
@@ -83,26 +86,38 @@ def found_block(
     head = f"#{observation.id}"
     if observation.kind != PLAIN_KIND:
         head += f" [{field(observation.kind)}]"
-    head += f" {one_line(observation.title, TITLE_WIDTH)}"
     listed = observation_block(observation, query=query, extra=extra)
 
     def text(level: str) -> str:
-        noted = f"{head} {note}" if note else head
-        if level == "summary":
-            return noted
+        body = passage(observation.content) if level == "full" else ""
         if level == "standard":
-            return f"{noted}: {snippet(observation.content, query, width=MATCH_WIDTH)}"
-        return f"{noted}\n{details(observation)}\n\n{passage(observation.content)}"
+            body = snippet(observation.content, query, width=MATCH_WIDTH)
+        title = "" if _begins_with_title(body, observation.title) else one_line(observation.title, TITLE_WIDTH)
+        first = " ".join(part for part in (head, title, note) if part)
+        if level == "summary":
+            return first
+        if not title:
+            return f"{first} {body}"
+        if level == "standard":
+            return f"{first}: {body}"
+        return "\n".join(part for part in (first, details(observation, dated=False), body) if part)
 
-    return replace(listed, text=text, section=f"[{times.date(observation.updated_at)}]", worth=worth)
+    return replace(listed, text=text, section=times.date(observation.updated_at), worth=worth)
 
 
-def details(observation: Observation) -> str:
-    """The line under a title: `*2026-02-10 | importance: 0.8 | tags: auth, jwt*`, without what is not set."""
-    parts = [times.date(observation.updated_at), f"importance: {observation.importance:g}"]
+def _begins_with_title(body: str, title: str) -> bool:
+    """Whether a text says its title itself, as the first line of a commit does: it is then printed once."""
+    return bool(body) and body.split("\n", 1)[0].strip() == title.strip()
+
+
+def details(observation: Observation, *, dated: bool = True) -> str:
+    """The line under a title: `*2026-02-10 | importance: 0.8 | tags: auth, jwt*`, without what nobody set."""
+    parts = [times.date(observation.updated_at)] if dated else []
+    if observation.importance != USUAL_IMPORTANCE:
+        parts.append(f"importance: {observation.importance:g}")
     if observation.tags:
         parts.append(f"tags: {', '.join(map(field, observation.tags))}")
-    return f"*{' | '.join(parts)}*"
+    return f"*{' | '.join(parts)}*" if parts else ""
 
 
 def observation_facts(observation: Observation) -> dict[str, object]:

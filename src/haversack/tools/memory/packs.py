@@ -16,7 +16,7 @@ from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
 from haversack.tools.memory.search_results import filters_from
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
-from haversack.tools.road.quoting import excerpt, passage
+from haversack.tools.road.quoting import excerpt, field, passage
 from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter
 from haversack.values import asdict, replace
 
@@ -65,10 +65,12 @@ def context_pack(
         caller.memory, query, filters, candidates=candidates, since=since, first=first, without=without
     )
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
-    blocks = [pack_block(each, 1 / (1 + rank / 10)) for rank, each in enumerate(chosen)]
+    blocks = [pack_block(each, 1 / (1 + rank / 10), project) for rank, each in enumerate(chosen)]
     by_name = {f"#{each.id}": each for each in gathered.candidates}
     left = gathered.total - len(gathered.duplicates) - len(blocks)
     is_kept = gathering.can_remember(caller.memory)
+
+    reason = "" if blocks else _why_empty(query, project, since)
 
     def items(names: Sequence[str]) -> dict[int, str]:
         return gathering.items_of((by_name[name] for name in names), gathered.known)
@@ -81,8 +83,8 @@ def context_pack(
         noun="memories",
         total=len(blocks) + left,
         rest=_rest(gathered, filters, left, scrub=scrub) if left else None,
-        heading=lambda shown, tokens: building.title(project, shown, tokens) + _farewell(gathered),
-        empty="Nothing has changed since that pack." if since else "No memory matches.",
+        heading=lambda shown, tokens: building.title(project, shown, tokens) + _farewell(gathered, shown),
+        empty=reason,
         separator=building.SEPARATOR,
         lists_omitted=True,
         tokens_name="total_tokens",
@@ -128,8 +130,20 @@ def _facts(gathered: gathering.Gathered, project: str, pack_id: str | None) -> F
     return facts
 
 
-def _farewell(gathered: gathering.Gathered) -> str:
-    """What the reader should forget; nothing but in a pack that builds on another."""
+def _why_empty(query: str, project: str, since: str) -> str:
+    """Why a pack has no candidate at all."""
+    if since:
+        return "Nothing has changed since that pack."
+    where = f" in project {one_line(project, 60)}" if project else ""
+    if query.strip():
+        return f"No memory matches {one_line(query, 60)!r}{where}."
+    return f"No memory matches: nothing is remembered{where} yet, or the filters leave nothing."
+
+
+def _farewell(gathered: gathering.Gathered, shown: int) -> str:
+    """What the reader should forget, in a pack that builds on another; and why there is nothing, if so."""
+    if gathered.candidates and not shown:
+        return f"\nNothing fits: each of the {len(gathered.candidates)} candidates is larger than this budget.\n"
     if not gathered.gone:
         return ""
     listed = ", ".join(f"#{each}" for each in gathered.gone[:MOST_GONE])
@@ -141,9 +155,9 @@ def _scrubbed(observation: Observation) -> Observation:
     return replace(observation, title=redact(observation.title).text, content=redact(observation.content).text)
 
 
-def pack_block(observation: Observation, worth: float) -> Block:
-    """An observation as an item of a pack."""
-    short = f"## [{observation.kind}] {one_line(observation.title, 120)} (#{observation.id})"
+def pack_block(observation: Observation, worth: float, project: str = "") -> Block:
+    """An observation as an item of a pack; JSON names its project where it is not the one asked for."""
+    short = f"## [{field(observation.kind)}] {one_line(observation.title, 120)} (#{observation.id})"
 
     def text(level: str) -> str:
         if level == "summary":
@@ -162,8 +176,8 @@ def pack_block(observation: Observation, worth: float) -> Block:
             shown |= {
                 "content": observation.content,
                 "date": date(observation.updated_at),
-                "importance": observation.importance,
-                "project": observation.project,
+                "importance": None if observation.importance == building.USUAL_IMPORTANCE else observation.importance,
+                "project": None if observation.project == project else observation.project,
                 "tags": list(observation.tags),
             }
         return {name: value for name, value in shown.items() if value not in ("", [], None)}

@@ -1,5 +1,6 @@
 """The tools that find and show what is remembered."""
 
+from collections.abc import Container
 from typing import Annotated, Literal
 
 from haversack.app import Caller
@@ -8,7 +9,7 @@ from haversack.memory.graph import graph, relations_of
 from haversack.memory.save.checks import SCOPES, STATUSES
 from haversack.memory.save.edits import state_hash
 from haversack.memory.search import search
-from haversack.store.records import Observation
+from haversack.store.records import Observation, Session
 from haversack.tools.declaration import Command, Range, tool
 from haversack.tools.memory import search_results
 from haversack.tools.memory.observation_views import (
@@ -22,6 +23,10 @@ from haversack.tools.memory.observation_views import (
 )
 from haversack.tools.road.outcomes import Block, Document, Outcome, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
+from haversack.values import replace
+
+MEMORIES_IN_TURN = 4
+"""Memories of a context to one session and one prompt."""
 
 
 @tool(
@@ -90,12 +95,15 @@ def mem_context(
         shown = len(context.pinned) + len(context.observations)
         place = recalling.place_filters(project=project, scope=scope, namespace=namespace)
         rest = search_results.rest_of_context(caller, context, place) if shown < context.total else None
-    blocks = [
-        *(observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned),
-        *(session_block(each, section="## Sessions", worth=1.5, counted=False) for each in context.sessions),
-        *(prompt_block(each, section="## Prompts") for each in context.prompts),
-        *(observation_block(each, section="## Memories", worth=1.0) for each in context.observations),
+    summaries = {each.content.strip() for each in (*context.pinned, *context.observations)}
+    pinned = [observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned]
+    sessions = [
+        session_block(_without_listed_summary(each, summaries), section="## Sessions", worth=1.5, counted=False)
+        for each in context.sessions
     ]
+    prompts = [prompt_block(each, section="## Prompts") for each in context.prompts]
+    recent = [observation_block(each, section="## Memories", worth=1.0) for each in context.observations]
+    blocks = [*pinned, *_in_turns(sessions, recent, prompts)]
     return Result(
         blocks=blocks,
         noun="observations",
@@ -107,6 +115,20 @@ def mem_context(
         brief=f"context of {project or 'all projects'}: {shown} of {context.total} observations, "
         f"{len(context.sessions)} sessions, {len(context.prompts)} prompts",
     )
+
+
+def _without_listed_summary(session: Session, listed: Container[str]) -> Session:
+    """The session without its summary where that is listed as an observation of its own."""
+    return replace(session, summary="") if session.summary.strip() in listed else session
+
+
+def _in_turns(sessions: list[Block], recent: list[Block], prompts: list[Block]) -> list[Block]:
+    """The sections of a context in turns, so that a small budget shows something of each, and most of the memories."""
+    ordered: list[Block] = []
+    for turn in range(max(len(sessions), len(prompts), -(-len(recent) // MEMORIES_IN_TURN))):
+        ordered += (*sessions[turn : turn + 1], *prompts[turn : turn + 1])
+        ordered += recent[turn * MEMORIES_IN_TURN : (turn + 1) * MEMORIES_IN_TURN]
+    return ordered
 
 
 @tool(

@@ -119,6 +119,8 @@ def mem_capture_passive(
     )
     ids = ", ".join(f"#{each.id}" for each in captured.saved)
     message = f"found {captured.found}, saved {len(captured.saved)}, duplicates {captured.duplicates}"
+    if captured.too_short:
+        message += f", too short {captured.too_short}"
     if ids:
         message += f" ({ids})"
     if captured.redactions:
@@ -127,6 +129,7 @@ def mem_capture_passive(
         "found": captured.found,
         "saved": [each.id for each in captured.saved],
         "duplicates": captured.duplicates,
+        "too_short": captured.too_short,
         "redacted": list(captured.redactions),
     }
     return Done(message, facts, brief=message)
