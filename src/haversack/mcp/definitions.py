@@ -41,7 +41,7 @@ def definition(tool: Tool) -> Json:
 def input_schema(tool: Tool) -> Json:
     """The tool's parameters as JSON Schema 2020-12, an object without combinators at its root."""
     unlisted = UNLISTED | {"max_tokens"} if tool.confirms else UNLISTED
-    listed = [parameter for parameter in tool.parameters if parameter.name not in unlisted]
+    listed = [parameter for parameter in tool.parameters if parameter.listed and parameter.name not in unlisted]
     schema: Json = {"type": "object", "properties": {each.name: _property(each) for each in listed}}
     if required := [each.name for each in listed if each.required]:
         schema["required"] = required

@@ -27,7 +27,9 @@ def read(memory: Memory, project: str, *, namespace: str = "") -> Progress | Non
     return Progress(found.id, found.content, found.updated_at) if found else None
 
 
-def write(memory: Memory, project: str, content: str, *, namespace: str = "") -> tuple[Saved, tuple[str, ...]]:
+def write(
+    memory: Memory, project: str, content: str, *, namespace: str = "", session_id: str = ""
+) -> tuple[Saved, tuple[str, ...]]:
     """Store a progress document; text that is not JSON is refused. Also says what was redacted."""
     import json
 
@@ -47,5 +49,6 @@ def write(memory: Memory, project: str, content: str, *, namespace: str = "") ->
         project=project,
         topic_key=TOPIC,
         namespace=namespace,
+        session_id=session_id,
     )
     return save(memory, draft), redactions

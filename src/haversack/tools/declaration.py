@@ -31,6 +31,11 @@ class Range:
 
 
 @record
+class Unlisted:
+    """Marks a parameter that callers of other memories send: it is taken, and clients are not told of it."""
+
+
+@record
 class Parameter:
     """One parameter of a tool, as every door needs to know it."""
 
@@ -41,6 +46,7 @@ class Parameter:
     default: Any
     choices: tuple[str, ...] = ()
     range: Range | None = None
+    listed: bool = True
 
 
 @record
@@ -83,6 +89,9 @@ ALIASES = {
     "tokens": "max_tokens",
     "tag": "tags",
     "detail": "detail_level",
+    "compact_ids": "ids",
+    "hard_delete": "hard",
+    "change_id": "slug",
 }
 """Other names callers use for a parameter, taken where the tool has no parameter of that name."""
 
@@ -182,6 +191,7 @@ class Tool:
             default=defaults.get(name),
             choices=choices,
             range=next((note for note in notes if isinstance(note, Range)), None),
+            listed=not any(isinstance(note, Unlisted) for note in notes),
         )
 
 

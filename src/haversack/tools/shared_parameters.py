@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from haversack.memory.save.checks import SCOPES
-from haversack.tools.declaration import Range
+from haversack.tools.declaration import Range, Unlisted
 
 Scope = Annotated[str, SCOPES]
 Project = Annotated[str, "Project; detected when omitted"]
@@ -11,3 +11,6 @@ ProjectFilter = Annotated[str, "Only this project"]
 Namespace = Annotated[str, "Isolates a sub-agent"]
 NamespaceFilter = Annotated[str | None, "Only this namespace"]
 Limit = Annotated[int, Range(1, 200)]
+UnlistedScope = Annotated[str, SCOPES, Unlisted()]
+UnlistedText = Annotated[str, Unlisted()]
+UnlistedNumber = Annotated[int | None, Unlisted()]

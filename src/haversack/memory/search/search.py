@@ -302,10 +302,10 @@ def by_ids(memory: Memory, identifiers: list[int], *, deleted: bool = False) -> 
     return [held[each] for each in identifiers if each in held and (held[each].deleted_at is not None) == deleted]
 
 
-def by_topic(memory: Memory, topic_key: str, *, project: str) -> Observation | None:
+def by_topic(memory: Memory, topic_key: str, *, project: str, scope: str = "project") -> Observation | None:
     """The observation that holds a topic of a project, if there is one."""
     with memory.database.read() as tx:
-        return observations.live_topic(tx, topic_key, project_key(project), "project", "")
+        return observations.live_topic(tx, topic_key, project_key(project), scope, "")
 
 
 def matches_below(memory: Memory, match: Expression, chosen: Filters, below: int, limit: int) -> list[int]:

@@ -13,7 +13,7 @@ from haversack.text.redaction import describe
 from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.memory.observation_views import observation_block
 from haversack.tools.road.outcomes import Block, Done, Outcome, Rest, Result
-from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter
+from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter, UnlistedText
 
 CANDIDATE_PRICE = 30
 """Tokens of a candidate in a list, for pricing those not rendered."""
@@ -42,11 +42,12 @@ def mem_compact(
     ids: Annotated[list[int], "Delete these, softly; omit to list candidates"] = [],  # noqa: B006
     summary_title: str = "",
     summary_content: Annotated[str, "Saved in their place"] = "",
+    session_id: UnlistedText = "",
 ) -> Outcome:
     """List old memories with their token price, or softly delete given ones behind a summary."""
     filters = context.place_filters(project=project, scope=scope, namespace=namespace)
     if ids:
-        summary = _summary(project, namespace, summary_title, summary_content)
+        summary = _summary(project, namespace, summary_title, summary_content, session_id)
         return _compacted(compaction.compact(caller.memory, filters, older_than_days, tuple(ids), summary))
     found = compaction.candidates(caller.memory, filters, older_than_days)
     # Counts are stored as o200k's; what compacting would free need not be counted again for another profile.
@@ -77,10 +78,16 @@ def _more_candidates(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | No
     return [_candidate(each) for each in search.by_ids(caller.memory, list(ids))], further
 
 
-def _summary(project: str, namespace: str | None, title: str, content: str) -> Draft | None:
+def _summary(project: str, namespace: str | None, title: str, content: str, session_id: str) -> Draft | None:
     if not content and not title:
         return None
-    return Draft(title=title or "Compaction summary", content=content, project=project, namespace=namespace or "")
+    return Draft(
+        title=title or "Compaction summary",
+        content=content,
+        project=project,
+        namespace=namespace or "",
+        session_id=session_id,
+    )
 
 
 def _compacted(done: compaction.Compacted) -> Done:

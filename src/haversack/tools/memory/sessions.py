@@ -12,7 +12,7 @@ from haversack.tools.declaration import Command, tool
 from haversack.tools.memory.observation_views import one_line
 from haversack.tools.memory.observations import saved_reply
 from haversack.tools.road.outcomes import Document, Done, Outcome
-from haversack.tools.shared_parameters import Namespace, Project
+from haversack.tools.shared_parameters import Namespace, Project, UnlistedText
 from haversack.values import replace
 
 
@@ -152,10 +152,11 @@ def mem_progress(
     project: str,
     content: Annotated[str | None, "JSON to store; omit to read"] = None,
     namespace: Namespace = "",
+    session_id: UnlistedText = "",
 ) -> Outcome:
     """Read or replace a project's one progress document (JSON)."""
     if content is not None:
-        saved, redactions = progress.write(caller.memory, project, content, namespace=namespace)
+        saved, redactions = progress.write(caller.memory, project, content, namespace=namespace, session_id=session_id)
         message = f"progress of {project}: {saved.outcome} #{saved.id}"
         if redactions:
             message += f"; {describe(redactions)}"

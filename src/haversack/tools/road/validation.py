@@ -158,12 +158,20 @@ def _object(parameter: Parameter, value: object) -> dict[str, float]:
         import json
 
         try:
-            value = json.loads(value)
+            value = json.loads(value) if value.strip().startswith("{") else _pairs(value)
         except (ValueError, RecursionError):
-            raise _wrong(parameter, value, "a JSON object") from None
+            raise _wrong(parameter, value, "a JSON object or name:number, ...") from None
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
         raise _wrong(parameter, value, "an object of names and numbers")
     return {name: _number(parameter, number) for name, number in value.items()}
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """`name:number, name:number` as an object."""
+    parts = [part.rpartition(":") for part in text.split(",") if part.strip()]
+    if not parts or not all(name.strip() and number.strip() for name, _, number in parts):
+        raise ValueError(text)
+    return {name.strip(): number.strip() for name, _, number in parts}
 
 
 _CONVERSIONS = {

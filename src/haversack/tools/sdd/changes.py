@@ -25,6 +25,7 @@ from haversack.tools.sdd.plan_replies import (
     what_is_next,
     workspace,
 )
+from haversack.tools.shared_parameters import UnlistedScope, UnlistedText
 
 
 @tool(
@@ -43,6 +44,9 @@ def sdd_explore(
     unknowns: str = "",
     decisions: str = "",
     context: str = "",
+    project: UnlistedText = "",
+    scope: UnlistedScope = "project",
+    session_id: UnlistedText = "",
 ) -> Outcome:
     """Think before planning: notes are kept in memory and merged when a title is explored again. \
 Suggests type and size of a change."""
@@ -56,7 +60,7 @@ Suggests type and size of a change."""
     )
     # One transaction, so that of two who explore the same title neither loses notes.
     with caller.database.write():
-        place, earlier = _earlier(caller, title)
+        place, earlier = _earlier(caller, title, project, scope)
         found = exploration.explore(title, notes, earlier)
         held = found.remembrance
         saved = save(
@@ -66,6 +70,8 @@ Suggests type and size of a change."""
                 content=held.content,
                 kind=held.kind,
                 project=place,
+                scope=scope,
+                session_id=session_id,
                 topic_key=held.topic_key,
                 tool_name="sdd_explore",
             ),
@@ -91,16 +97,16 @@ Suggests type and size of a change."""
     return Done(message, facts, brief=f"explored {one_line(found.title, 80)} in #{saved.id}: {what}")
 
 
-def _earlier(caller: Caller, title: str) -> tuple[str, str]:
+def _earlier(caller: Caller, title: str, project: str, scope: str) -> tuple[str, str]:
     """The project an exploration is kept under, and its text so far.
 
     One begun before there was a plan stays where it is.
     """
     detected = caller.memory.project()
-    own = plan_name(caller) or detected
-    for project in (own, detected):
-        if held := by_topic(caller.memory, topic_of(title), project=project):
-            return project, held.content
+    own = project or plan_name(caller) or detected
+    for place in (own,) if project else (own, detected):
+        if held := by_topic(caller.memory, topic_of(title), project=place, scope=scope):
+            return place, held.content
     return own, ""
 
 
@@ -161,8 +167,11 @@ def sdd_change_advance(
     *,
     content: Annotated[str, "The stage's artifact as Markdown"],
     stage: Annotated[str, "An earlier one, to write it again"] = "",
+    title: UnlistedText = "",
 ) -> Outcome:
     """Write the open stage of the active change and move on. sdd_context_check has to come before its stage."""
+    if title.strip() and not content.lstrip().startswith("#"):
+        content = f"# {title.strip()}\n\n{content}"
     receipt = change_steps.advance_change(workspace(caller), content=content, stage=stage, now=moment(caller))
     change = receipt.change
     done = sum(1 for state in change.stages if state.status == "done")

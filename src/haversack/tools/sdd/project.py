@@ -27,6 +27,7 @@ from haversack.tools.sdd.plan_replies import (
     what_is_next,
     workspace,
 )
+from haversack.tools.shared_parameters import UnlistedNumber
 
 Reopen = Annotated[bool, "Write a finished stage again; later ones become stale"]
 
@@ -253,6 +254,7 @@ def sdd_create_tasks(
     wave_assignments: Annotated[str, "Computed when omitted"] = "",
     acceptance_criteria: str = "",
     reopen: Reopen = False,
+    total_tasks: UnlistedNumber = None,
 ) -> Outcome:
     """Write the task plan; tasks are counted and given ids (TASK-001)."""
     content = Tasks(
@@ -264,6 +266,8 @@ def sdd_create_tasks(
     )
     receipt = project.create_tasks(workspace(caller), content, reopen=reopen, now=moment(caller))
     waves = "" if not receipt.waves else f" in {counted(receipt.waves, 'wave')}"
+    if total_tasks is not None and total_tasks != receipt.count:
+        waves += f" (total_tasks says {total_tasks:,})"
     return _written(caller, receipt, "sdd_create_tasks", _counted(receipt, "task", waves))
 
 
