@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from haversack.app import App
 from haversack.cancellation import Cancellation, watching
 from haversack.config import load
-from haversack.memory.search.search import by_ids
+from haversack.memory.search.search import by_ids, by_topic
 from haversack.store.records import Observation
 from haversack.tools.road.call import Options, call
 from haversack.tools.road.deliver import Reply
@@ -20,6 +20,8 @@ from haversack.values import record, replace
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from haversack.worklog.log import WorkLog
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -75,9 +77,11 @@ class Memory:
         account: str | None = None,
     ) -> None:
         config = load()
+        if project:
+            config = replace(config, memory=replace(config.memory, project=project))
         self._app = App(replace(config, home=home) if home else config)
         self._caller = self._app.caller(directory=directory, profile=profile, account=account)
-        self.project = project or self._caller.memory.project()
+        self.project = self._caller.memory.project()
 
     def __enter__(self) -> "Memory":
         return self
@@ -166,6 +170,19 @@ class Memory:
     def more(self, key: str, *, max_tokens: int | None = None) -> Found:
         """What an earlier reply left out, by its key."""
         return self._found("more", key=key, max_tokens=max_tokens)
+
+    def recent(self, kind: str = "", *, limit: int = 20, max_tokens: int | None = None) -> Found:
+        """The observations of the project, newest first."""
+        return self._found("list_observations", project=self.project, kind=kind, limit=limit, max_tokens=max_tokens)
+
+    def by_topic(self, topic_key: str) -> Observation | None:
+        """The observation that holds a topic of the project, if there is one."""
+        return by_topic(self._caller.memory, topic_key, project=self.project)
+
+    @property
+    def log(self) -> "WorkLog":
+        """The work log of this store, for `fit_messages`: what it takes out, `more` gives back."""
+        return self._caller.log
 
     def call(self, tool: str, arguments: Mapping[str, object]) -> Reply:
         """Run any tool by name, as an agent would."""
@@ -291,6 +308,14 @@ class AsyncMemory:
     async def more(self, key: str, *, max_tokens: int | None = None) -> Found:
         """As `Memory.more`."""
         return await _in_a_thread(self._memory.more, key, max_tokens=max_tokens)
+
+    async def recent(self, kind: str = "", *, limit: int = 20, max_tokens: int | None = None) -> Found:
+        """As `Memory.recent`."""
+        return await _in_a_thread(self._memory.recent, kind, limit=limit, max_tokens=max_tokens)
+
+    async def by_topic(self, topic_key: str) -> Observation | None:
+        """As `Memory.by_topic`."""
+        return await _in_a_thread(self._memory.by_topic, topic_key)
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> Reply:
         """As `Memory.call`."""
