@@ -54,6 +54,12 @@ class Writer(Reader, Protocol):
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Run an INSERT that returns the new row's id, and give that id."""
 
+    def run_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+        """Run a statement once for each row of values."""
+
+    def adopt_salt(self, salt: str) -> None:
+        """Derive keys as another store does; only an empty store does this."""
+
     @property
     def next_position(self) -> str:
         """The SQL of the position behind every observation."""

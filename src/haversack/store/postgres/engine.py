@@ -70,6 +70,13 @@ class Writer(Reader):
         changed: int = self.execute(sql, values).rowcount
         return changed
 
+    def run_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_native(sql), rows)
+
+    def adopt_salt(self, salt: str) -> None:
+        self.execute("SELECT adopt_salt(?)", (salt,))
+
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
         return int(self.value(sql, values))
 

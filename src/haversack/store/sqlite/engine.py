@@ -75,6 +75,12 @@ class Writer(Reader):
         self.execute(sql, values)
         return self._connection.changes()
 
+    def run_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+        self._connection.executemany(sql, rows)
+
+    def adopt_salt(self, salt: str) -> None:
+        self.execute("UPDATE meta SET value = ? WHERE name = 'salt'", (salt,))
+
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
         found: Any = self.execute(sql, values).fetchall()[0][0]
         return int(found)

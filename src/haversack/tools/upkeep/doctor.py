@@ -61,6 +61,9 @@ def _block(finding: Finding) -> Block:
 def examine(caller: Caller, *, mend: bool = False) -> list[Finding]:
     """Every finding, in the order in which problems should be mended."""
     config = caller.config
+    if config.store.url:
+        findings = [Finding("settings", True, f"home is {config.home}"), *_server_store(caller, mend=mend)]
+        return [*findings, *_plan(caller)]
     findings = [Finding("settings", True, f"home is {config.home}"), _sqlite()]
     checks: list[Callable[[Config], Finding]] = [_home, _disk, _store_file]
     findings += [check(config) for check in checks]
@@ -130,6 +133,38 @@ def _store(caller: Caller, *, mend: bool) -> list[Finding]:
         return [*findings, Finding("search index", False, state.index, "run `haversack doctor --mend`")]
     count = rebuild_index(caller.memory)
     return [*findings, Finding("search index", True, f"rebuilt for {count:,} observations")]
+
+
+def _server_store(caller: Caller, *, mend: bool) -> list[Finding]:
+    """What was found of a store on PostgreSQL."""
+    from haversack.store.postgres import open_store
+
+    store = caller.config.store
+    try:
+        engine = open_store(store.url, member=store.member)
+        from haversack.store.postgres import health as server_health
+
+        state = server_health.examine(engine)
+        engine.close()
+    except HaversackError as error:
+        return [Finding("store", False, error.message, error.hint)]
+    secured = not state.unsecured
+    findings = [
+        Finding("store", True, engine.describe()),
+        Finding("PostgreSQL", True, state.server),
+        Finding("schema", True, f"version {state.version}"),
+        Finding(
+            "row security",
+            secured,
+            "every table is secured" if secured else f"not forced for {', '.join(state.unsecured)}",
+            "" if secured else "the owner runs ALTER TABLE ... FORCE ROW LEVEL SECURITY for each",
+        ),
+        Finding("counts", not state.miscounted, state.miscounted or "they agree with the rows"),
+    ]
+    if not state.index or mend:
+        seen = f"rebuilt for {rebuild_index(caller.memory):,} observations" if state.index else "it agrees"
+        return [*findings, Finding("search index", True, seen)]
+    return [*findings, Finding("search index", False, state.index, "run `haversack doctor --mend`")]
 
 
 def _plan(caller: Caller) -> list[Finding]:

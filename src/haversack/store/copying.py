@@ -1,0 +1,97 @@
+"""Every row of one store put into another, with the ids, keys and times it has."""
+
+from collections.abc import Callable, Iterator
+
+from haversack.store.engine import Reader, Row, Writer
+from haversack.values import record
+
+# In the order of their references; what is derived from these is made anew.
+_FIRST = ("sessions", "observations", "tags", "revisions", "prompts", "relations", "vectors", "accounts", "entries")
+_DERIVED = ("meta", "tallies", "stash_size")
+_NUMBERED = {"sessions": "number", "observations": "id", "prompts": "id", "relations": "id", "entries": "id"}
+BATCH = 1_000
+
+
+@record
+class Table:
+    """A table to copy and its columns."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    def select(self) -> str:
+        return f"SELECT {', '.join(self.columns)} FROM {self.name}"
+
+
+def tables() -> list[Table]:
+    """The tables of a store, as a file has them; every engine has their columns."""
+    from haversack.store.sqlite.engine import MEMORY, Database
+
+    model = Database(MEMORY)
+    with model.read() as tx:
+        names = [row[0] for row in tx.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        wanted = [name for name in names if not name.startswith(("sqlite_", "search_index")) and name not in _DERIVED]
+        ordered = [*_FIRST, *sorted(set(wanted) - set(_FIRST))]
+        found = [Table(name, tuple(row[1] for row in tx.rows(f"PRAGMA table_info({name})"))) for name in ordered]
+    model.close()
+    return found
+
+
+def is_empty(tx: Reader) -> bool:
+    """Whether a store holds nothing that a copy could collide with."""
+    return not any(tx.value(f"SELECT count(*) FROM {table.name}") for table in tables())
+
+
+def copy(source: Reader, target: Writer, step: Callable[[str, int], None]) -> dict[str, int]:
+    """Put every row into an empty store; how many of each table. The index is left to whoever knows the words."""
+    target.adopt_salt(source.value("SELECT value FROM meta WHERE name = 'salt'"))
+    counts = {}
+    for table in tables():
+        marks = ", ".join("?" * len(table.columns))
+        insert = f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({marks})"
+        counts[table.name] = 0
+        for rows in _batches(source, table):
+            target.run_many(insert, rows)
+            counts[table.name] += len(rows)
+            step(table.name, counts[table.name])
+    return counts
+
+
+def _batches(tx: Reader, table: Table) -> Iterator[list[Row]]:
+    key = _NUMBERED.get(table.name)
+    if key is None:
+        order = "opened_at, handle" if table.name == "accounts" else ", ".join(table.columns[:2])
+        rows = tx.rows(f"{table.select()} ORDER BY {order}")
+        yield from (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
+        return
+    place, last = table.columns.index(key), 0
+    while rows := tx.rows(f"{table.select()} WHERE {key} > ? ORDER BY {key} LIMIT ?", (last, BATCH)):
+        yield rows
+        last = rows[-1][place]
+
+
+def differences(source: Reader, target: Reader) -> list[str]:
+    """What a copy lacks or has in another form; empty when it is whole."""
+    from haversack.digests import blake2b
+
+    found = []
+    for table in tables():
+        sql = f"SELECT count(*) FROM {table.name}"
+        ours, theirs = source.value(sql), target.value(sql)
+        if ours != theirs:
+            found.append(f"{table.name} has {theirs} rows instead of {ours}")
+    digests = []
+    for tx in (source, target):
+        digest, last = blake2b(), 0
+        sql = "SELECT id, uid, content_hash, updated_at FROM observations WHERE id > ? ORDER BY id LIMIT ?"
+        while rows := tx.rows(sql, (last, BATCH)):
+            digest.update(repr(rows).encode())
+            last = rows[-1][0]
+        digests.append(digest.hexdigest())
+    if digests[0] != digests[1]:
+        found.append("the observations differ")
+    live = "SELECT count(*) FROM observations WHERE deleted_at IS NULL"
+    counted = target.value("SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies")
+    if counted != target.value(live):
+        found.append(f"{counted} live observations are counted instead of {target.value(live)}")
+    return found

@@ -1,0 +1,106 @@
+"""A store moved to a server and back is the same store."""
+
+import os
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from haversack.app import open_caller
+from haversack.cli import main
+from haversack.config import Config, MemorySettings, StoreSettings, load
+from haversack.errors import Conflict
+from haversack.memory.migration import migrate
+from haversack.memory.room import Memory
+from haversack.store import copying
+from haversack.store.postgres.engine import PostgresStore
+from haversack.store.sqlite.engine import Database
+from haversack.tools.road.call import call
+from tests.conftest import Clock
+from tests.postgres.test_parity import fill
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Database:
+    database = Database(str(tmp_path / "home" / "haversack.db"))
+    fill(Memory(database, MemorySettings(project="p"), "/", Clock()), 3, 40)
+    return database
+
+
+def test_a_store_goes_to_a_server_and_back_with_every_row(file: Database, store: PostgresStore, tmp_path: Path) -> None:
+    done = migrate(file, store)
+    assert done.rows["observations"] > 20 and done.searches > 10
+    back = Database(str(tmp_path / "back.db"))
+    migrate(store, back)
+    with file.read() as first, back.read() as last:
+        assert copying.differences(first, last) == []
+        for table in copying.tables():
+            order = ", ".join(table.columns[:2])
+            assert first.rows(f"{table.select()} ORDER BY {order}") == last.rows(f"{table.select()} ORDER BY {order}")
+        salt = "SELECT value FROM meta WHERE name = 'salt'"
+        assert first.value(salt) == last.value(salt)
+
+
+def test_what_is_saved_after_a_move_gets_the_next_id(file: Database, store: PostgresStore) -> None:
+    migrate(file, store)
+    for engine in (file, store):
+        fill(Memory(engine, MemorySettings(project="p"), "/", Clock()), 9, 1)
+    with file.read() as first, store.read() as last:
+        newest = "SELECT id, position, place FROM observations ORDER BY id DESC LIMIT 1"
+        assert first.rows(newest) == last.rows(newest)
+
+
+def test_a_dry_run_leaves_the_server_empty_and_a_second_move_is_refused(file: Database, store: PostgresStore) -> None:
+    migrate(file, store, dry_run=True)
+    with store.read() as tx:
+        assert copying.is_empty(tx)
+    migrate(file, store)
+    with pytest.raises(Conflict, match="in use"):
+        migrate(file, store)
+
+
+@pytest.mark.parametrize("table", ["sessions", "tags", "relations", "search index"])
+def test_a_move_that_is_cut_off_leaves_the_server_as_it_was(file: Database, store: PostgresStore, table: str) -> None:
+    class CutOff(Exception):
+        pass
+
+    def step(name: str, count: int) -> None:
+        if name == table:
+            raise CutOff
+
+    with pytest.raises(CutOff):
+        migrate(file, store, step=step)
+    with store.read() as tx:
+        assert copying.is_empty(tx)
+        assert tx.value("SELECT max(last) FROM serials") == 0
+
+
+def test_the_command_moves_the_store_and_switches_the_settings(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = str(tmp_path / "home")
+    first = open_caller(Config(home=home), directory=str(tmp_path))
+    call(first, "mem_save", {"title": "Kettle", "content": "The kettle is blue", "project": "p"})
+    first.app.close()
+    assert main(["migrate", "--to", url, "--switch"]) == 0
+    assert "1 observations" in capsys.readouterr().out
+    assert load().store == StoreSettings(url=url)
+    assert main(["search", "kettle", "--project", "p"]) == 0
+    assert "The kettle is blue" in capsys.readouterr().out
+    os.remove(os.path.join(home, "haversack.db"))
+    assert main(["doctor"]) == 0
+    assert "PostgreSQL" in capsys.readouterr().out
+
+
+def test_the_owner_makes_a_store_and_lets_people_in_by_commands(
+    owner_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["store", "upgrade", "--url", owner_url]) == 0
+    assert "schema version" in capsys.readouterr().out
+    assert main(["store", "realm", "leads", "--namespace", "hiring", "--url", owner_url]) == 0
+    assert main(["store", "member", "carol", "--realm", "leads", "--read-only", "--url", owner_url]) == 0
+    assert "carol may read leads" in capsys.readouterr().out
+    server = owner_url.partition("&schema=")
+    with psycopg.connect(server[0]) as connection:
+        connection.execute(f"SET search_path TO {server[2]}")
+        assert connection.execute("SELECT count(*) FROM members WHERE subject = 'carol'").fetchone() == (1,)
