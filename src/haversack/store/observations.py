@@ -14,7 +14,8 @@ _COLUMNS = (
     "topic_key, namespace, status, verification, pinned, content_hash, bytes, units, revision_count, duplicate_count, "
     "access_count, created_at, updated_at, last_seen_at, last_accessed_at, deleted_at"
 )
-_ALL = 2**62
+ALL = 2**62
+"""A limit that no store reaches."""
 _TAGS, _PINNED = 7, 16
 _REVISION_TAGS = 5
 _REVISION = "observation_id, revision, kind, title, content, tags, importance, written_at, replaced_at"
@@ -253,7 +254,7 @@ def ids_older_than(tx: Reader, filters: Filters, moment: int, *, after: int) -> 
     rows = tx.rows(
         f"SELECT o.id FROM observations o WHERE {condition} AND o.last_seen_at < ? AND o.pinned = 0"
         " ORDER BY o.position LIMIT ? OFFSET ?",
-        (*values, moment, _ALL, after),
+        (*values, moment, ALL, after),
     )
     return [row[0] for row in rows]
 

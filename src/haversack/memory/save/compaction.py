@@ -57,7 +57,7 @@ def compact(
     wanted = tuple(dict.fromkeys(identifiers))
     with memory.database.write() as tx:
         held = observations.get_many(tx, wanted)
-        matching = {found.id for found in observations.older_than(tx, filters, cutoff, -1)}
+        matching = {found.id for found in observations.older_than(tx, filters, cutoff, observations.ALL)}
         deleted = [held[identifier] for identifier in wanted if identifier in matching]
         for found in deleted:
             observations.change(tx, found.id, {"deleted_at": memory.now()})

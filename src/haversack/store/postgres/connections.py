@@ -72,8 +72,8 @@ class Connections:
         except psycopg.Error as error:
             raise translate(error, self.address, self._version) from None
         if row and row[0]:
-            connection.close()
             role = connection.info.user
+            connection.close()
             raise StoreMisconfigured(
                 f"the role {role} of the store {self.address.shown()} bypasses row security",
                 hint=f"use another role, or run ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS",

@@ -2,6 +2,7 @@
 
 import os
 import time
+from importlib.util import find_spec
 from typing import Annotated
 
 from haversack.app import Caller
@@ -144,10 +145,8 @@ def _engine(caller: Caller, place: str, *, must_exist: bool, in_memory: bool = F
 
 
 def _driver() -> None:
-    try:
-        import psycopg  # noqa: F401 - whether it is there
-    except ImportError:
-        raise ConfigError("PostgreSQL's driver is missing", hint="pip install 'haversack[postgres]'") from None
+    if find_spec("psycopg") is None:
+        raise ConfigError("PostgreSQL's driver is missing", hint="pip install 'haversack[postgres]'")
 
 
 def _switch(home: str, url: str) -> None:
