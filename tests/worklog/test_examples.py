@@ -34,6 +34,22 @@ def test_the_sub_agents_example_gives_back_what_was_not_used() -> None:
     assert lines[-1].startswith("[Budget Alert: ~12k tokens remaining.")
 
 
+EXAMPLES = {
+    "memory.py": ["best: Tokens rotate hourly", "the next page goes on: True", "a pack to paste: True"],
+    "function_calling.py": ["gemini: 5 tools", "mem_search: Error: mem_search has no parameter 'quary'"],
+    "openai_agents_session.py": ["kept: 17 items; fits: True", "read back: True"],
+    "pydantic_ai_agent.py": ["Noted; the model saw 3 messages.", "remembered: 1"],
+    "langchain_agent.py": ["the state is whole: 41 messages; Done.", "found: editor"],
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_of_the_library_say_what_they_claim(name: str) -> None:
+    lines = output_of(ROOT / "examples" / name)
+    for claim in EXAMPLES[name]:
+        assert any(line.startswith(claim) for line in lines), (claim, lines)
+
+
 def test_every_example_is_tested_here() -> None:
     tested = Path(__file__).read_text(encoding="utf-8")
     assert [path.name for path in (ROOT / "examples").glob("*.py") if path.name not in tested] == []
