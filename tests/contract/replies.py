@@ -2,25 +2,25 @@
 
 import json
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from haversack.app import Caller
-from haversack.tokens import FLOOR, count_tokens
+from haversack.tokens import FLOOR, Budget, count_tokens
 from haversack.tools.declaration import Tool
 from haversack.tools.road.call import call
-from haversack.tools.road.deliver import extended
+from haversack.tools.road.deliver import fitted
 from haversack.tools.road.fit import Reply
 from haversack.tools.road.layouts import JsonLayout, Piece, TextLayout
 from haversack.tools.road.outcomes import LEVELS, Block, Document, Outcome, Result
 from haversack.tools.road.validation import validate
 
 TOKEN_LINE = re.compile(r"^📏 ~([\d,]+) tokens$")
-BUDGET_LINE = re.compile(r"^⚡ Budget: ~(\d+)/(\d+) tokens used\. (\d+) of (\d+) ([\w ]+) shown\.")
-LIMIT_LINE = re.compile(r"^Showing (\d+) of (\d+) ([\w ]+?)\.")
-KEY_LONG = re.compile(r' More: more\("(\w{4,6})"\), (\d+) left, ~(\d+) tokens\.')
-KEY_SHORT = re.compile(r' more\("(\w{4,6})"\), ~(\d+) tokens\.$')
+BUDGET_LINE = re.compile(
+    r"^⚡ (?:Budget: ~([\d,]+)/([\d,]+) tokens used\. )?(Part of )?([\d,]+) of ([\d,]+) ([\w ]+) shown\."
+)
+LIMIT_LINE = re.compile(r"^Showing ([\d,]+) of ([\d,]+) ([\w ]+?)\.")
+KEY = re.compile(r' more\("(\w{4,6})"\), (?:([\d,]+) left, )?~([\d,]+) tokens\.$')
 
 
 @dataclass(frozen=True)
@@ -94,38 +94,31 @@ def _stated_in_text(asked: Asked, text: str) -> Stated:
     assert last, f"the last line is not the token line: {lines[-1]!r}"
     tokens = int(last[1].replace(",", ""))
     hint = lines[-2] if len(lines) > 1 else ""
+    key = KEY.search(hint)
+    left, price = (_number(key[2]), _number(key[3])) if key else (None, None)
     if found := BUDGET_LINE.match(hint):
-        assert (int(found[1]), int(found[2])) == (tokens, asked.budget), f"two figures for one reply: {hint}"
-        shown, total = int(found[3]), int(found[4])
-        if long := KEY_LONG.search(hint):
-            return Stated(tokens, shown, total, long[1], int(long[2]), int(long[3]), True)
-        if short := KEY_SHORT.search(hint):
-            return Stated(tokens, shown, total, short[1], None, int(short[2]), True)
-        return Stated(tokens, shown, total, "", None, None, True)
+        if found[1]:
+            assert (_number(found[1]), _number(found[2])) == (tokens, asked.budget), (
+                f"two figures for one reply: {hint}"
+            )
+        assert bool(found[1]) == (asked.budget >= 400)
+        shown, total = _number(found[4]), _number(found[5])
+        return Stated(tokens, 0 if found[3] else shown, total, key[1] if key else "", left, price, True)
     if found := LIMIT_LINE.match(hint):
-        key = KEY_LONG.search(hint)
-        left, price = (int(key[2]), int(key[3])) if key else (None, None)
-        return Stated(tokens, int(found[1]), int(found[2]), key[1] if key else "", left, price, False)
+        return Stated(tokens, _number(found[1]), _number(found[2]), key[1] if key else "", left, price, False)
     return Stated(tokens, None, None, "", None, None, False)
 
 
-def as_rendered(asked: Asked, result: Result, reply: Reply) -> Result:
-    """The result with as much of it rendered as for the reply: one that shows everything asks for more.
-
-    More may have been rendered and left out again, which shows in the price.
-    """
-    price = stated(asked, reply).price
-    while result.extend and result.rest and len(reply.names) >= len(result.blocks):
-        if price == price_of_rest(asked, result, set(reply.names)):
-            break
-        result = extended(result)
-    return result
+def _number(figure: str | None) -> int | None:
+    return int(figure.replace(",", "")) if figure else None
 
 
-def price_of_rest(asked: Asked, result: Result, shown: Collection[str]) -> int:
-    """What a reply that shows these blocks should say the rest of the result costs."""
-    units = sum(asked.units(result, block, asked.levels[0]) for block in result.blocks if block.name not in shown)
-    return asked.caller.profile.tokens(units) + (result.rest.price if result.rest else 0)
+def as_rendered(asked: Asked, result: Result) -> Result:
+    """The result with as much of it rendered as for the reply: one that shows everything asks for more."""
+    layout = JsonLayout() if asked.format == "json" else TextLayout()
+    outcome, _ = fitted(result, Budget(asked.budget, asked.caller.profile), asked.level, layout)
+    assert isinstance(outcome, Result)
+    return outcome
 
 
 def shown_blocks(asked: Asked, result: Result, reply: Reply) -> dict[str, str]:
@@ -144,13 +137,16 @@ def _blocks_in_json(asked: Asked, result: Result, facts: dict[str, Any]) -> dict
     expected = {
         (json.dumps(block.facts(level), sort_keys=True, default=list), block.name): level
         for block in result.blocks
-        for level in reversed(_levels_of(asked, block))
+        for level in reversed(_levels_of(asked, block, len(items)))
     }
     for item in items:
         written = json.dumps(item, sort_keys=True)
         match = next((held for held in expected if held[0] == written and held[1] not in found), None)
         if match is None:
-            focus = next((block for block in result.blocks if block.required), None)
+            focus = next(
+                (block for block in result.blocks if block.required or item.get("text", "").startswith(block.name)),
+                None,
+            )
             assert focus and set(item) == {"text"} and item["text"].endswith("…"), f"not a whole block: {item}"
             found[focus.name] = "cut"
         else:
@@ -162,7 +158,7 @@ def _blocks_in_text(asked: Asked, result: Result, reply: Reply) -> dict[str, str
     body = _body(asked, reply.text)
     places: list[tuple[int, str, str]] = []
     for block in result.blocks:
-        for level in reversed(_levels_of(asked, block)):
+        for level in reversed(_levels_of(asked, block, len(reply.names))):
             written = block.text(level)
             at = _at_line_start(body, written)
             if at >= 0:
@@ -170,7 +166,7 @@ def _blocks_in_text(asked: Asked, result: Result, reply: Reply) -> dict[str, str
                 body = body[:at] + "\0" * len(written) + body[at + len(written) :]
                 break
         else:
-            at = body.find(block.name) if block.required else -1
+            at = body.find(block.name[:60]) if block.required or reply.names == (block.name,) else -1
             if at >= 0:
                 line = body[at:].split("\n")[0]
                 assert line.endswith("…"), f"cut, and not marked as cut: {line!r}"
@@ -180,9 +176,11 @@ def _blocks_in_text(asked: Asked, result: Result, reply: Reply) -> dict[str, str
     return {name: level for _, name, level in sorted(places)}
 
 
-def _levels_of(asked: Asked, block: Block) -> tuple[str, ...]:
-    # What the call is about may be shown at a poorer level than asked for, rather than not at all.
-    return LEVELS[: LEVELS.index(asked.levels[-1]) + 1] if block.required else asked.levels
+def _levels_of(asked: Asked, block: Block, shown: int) -> tuple[str, ...]:
+    # What the call is about, or the one block of a reply that has no room for any, may be shown at a poorer level
+    # than asked for, rather than not at all.
+    poorer = block.required or shown == 1
+    return LEVELS[: LEVELS.index(asked.levels[-1]) + 1] if poorer else asked.levels
 
 
 def _at_line_start(body: str, written: str) -> int:
@@ -211,6 +209,8 @@ def _assert_only_frame(result: Result, reply: Reply, body: str) -> None:
         *result.separator.split("\n"),
     }
     for line in body.replace("\0", "").split("\n"):
+        if result.sequence and re.fullmatch(r"… [\d,]+ not on this page …", line):
+            continue
         assert not line or line in frame or result.empty.startswith(line), f"neither a block nor a frame: {line!r}"
 
 

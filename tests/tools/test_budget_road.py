@@ -221,14 +221,18 @@ def test_replies_with_an_alert_fit_their_budget(
 
 
 def test_a_cut_reply_says_how_many_more_the_account_would_pay_for(debited: Caller) -> None:
+    spend_down_to(debited, 1_500)
     reply = call(debited, "mem_search", {"query": "gateway port", "limit": 10})
     assert reply.left is not None
-    hint = reply.text.splitlines()[-2]
-    assert hint.startswith("Showing 10 of 60 results.")
+    hint = next(line for line in reply.text.splitlines() if "Budget allows" in line)
     number = int(hint.split("Budget allows ~")[1].split(" more.")[0].replace(",", ""))
-    assert 30_000 < number * (reply.tokens / 10) < 45_000
+    assert 0 < number < reply.left.items
     facts = json.loads(call(debited, "mem_search", {"query": "gateway port", "format": "json"}).text)
-    assert facts["budget_allows"] > 100
+    assert 0 < facts["budget_allows"] < 50
+
+
+def test_an_account_that_pays_for_all_that_is_left_is_no_hint(debited: Caller) -> None:
+    assert "Budget allows" not in call(debited, "mem_search", {"query": "gateway port", "limit": 10}).text
 
 
 def test_the_hint_falls_with_the_account_and_is_not_given_where_a_budget_is_named(
@@ -246,9 +250,10 @@ def test_the_hint_falls_with_the_account_and_is_not_given_where_a_budget_is_name
 def test_the_number_in_the_hint_is_never_more_than_the_account_would_pay_for(remaining: int) -> None:
     notes = Notes(spendable=remaining)
     number = notes.allows(10, 900)
-    assert number is not None
     exact = max(0, remaining - 900) / 90
-    assert exact * 0.9 - 1 <= number <= exact
+    # "Budget allows ~0 more" would be no hint.
+    assert number is None if exact < 1 else number is not None and exact * 0.9 - 1 <= number <= exact
+    assert number is None or notes.allows(10, 900, left=number) is None, "nor where all that is left can be paid for"
 
 
 def test_without_an_account_nothing_is_logged_or_written(caller: Caller) -> None:

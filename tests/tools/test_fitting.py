@@ -1,12 +1,14 @@
 """Fitting a result into a budget, looked at closely."""
 
 import json
+import re
 
 import pytest
 
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, count_tokens, profile_named
-from haversack.tools.road.fit import Remainder, Reply, fit, fit_document
+from haversack.tools.road.documents import fit_document
+from haversack.tools.road.fit import Reply, fit
 from haversack.tools.road.layouts import JsonLayout, TextLayout
 from haversack.tools.road.outcomes import Block, Document, Rest, Result
 
@@ -22,21 +24,10 @@ def block(name: str, *, words: int = 5, **more: object) -> Block:
     return Block(name, text, lambda level: {"name": name, "text": text(level)}, **more)  # type: ignore[arg-type]
 
 
-class Stash:
-    """Keeps what was left out, under the same key."""
-
-    def __init__(self) -> None:
-        self.kept: list[Remainder] = []
-
-    def __call__(self, remainder: Remainder) -> str:
-        self.kept.append(remainder)
-        return "k7f2"
-
-
 def fitted(
     result: Result, tokens: int, level: str = "standard", layout: TextLayout | JsonLayout | None = None
 ) -> Reply:
-    return fit(result, Budget(tokens, profile_named("o200k")), level, layout or TextLayout(), Stash())
+    return fit(result, Budget(tokens, profile_named("o200k")), level, layout or TextLayout()).reply("k7f2")
 
 
 def results(*blocks: Block, **more: object) -> Result:
@@ -75,8 +66,7 @@ def test_what_the_call_is_about_is_there_even_at_the_floor(layout: TextLayout | 
             Budget(64, profile_named(profile)),
             level,
             layout,
-            Stash(),
-        )
+        ).reply("k7f2")
         assert "#99" in reply.text
         assert count_tokens(reply.text, profile) <= 64
 
@@ -97,9 +87,7 @@ def test_what_is_beside_the_items_is_shown_but_not_counted() -> None:
 def test_the_rest_beyond_the_limit_is_priced_and_keyed() -> None:
     rest = Rest(21, 966, "search", {})
     result = Result([block("#1")], noun="results", total=22, limit_hint="Use limit.", rest=rest)
-    assert fitted(result, 200).text.split("\n")[1] == (
-        'Showing 1 of 22 results. Use limit. More: more("k7f2"), 21 left, ~966 tokens.'
-    )
+    assert fitted(result, 400).text.split("\n")[1] == ('Showing 1 of 22 results. Use limit. more("k7f2"), ~973 tokens.')
 
 
 def test_budget_and_limit_together_show_the_budget_line_alone() -> None:
@@ -113,15 +101,14 @@ def test_budget_and_limit_together_show_the_budget_line_alone() -> None:
     text = fitted(result, 300).text
     assert "Showing" not in text
     assert "1 of 22 results shown." in text
-    assert "21 left" in text
 
 
 def test_json_says_the_same_as_the_footer() -> None:
     result = Result([block("#1"), block("#2", words=400)], noun="results", total=2)
-    reply = fitted(result, 200, layout=JsonLayout())
+    reply = fitted(result, 400, layout=JsonLayout())
     facts = json.loads(reply.text)
     assert facts["results"] == [{"name": "#1", "text": "#1 word word word word end"}]
-    assert (facts["shown"], facts["total"], facts["budget"], facts["tokens"]) == (1, 2, 200, reply.tokens)
+    assert (facts["shown"], facts["total"], facts["budget"], facts["tokens"]) == (1, 2, 400, reply.tokens)
     assert facts["more"]["key"] == "k7f2" and facts["more"]["left"] == 1 and facts["more"]["tokens"] > 400
 
 
@@ -143,10 +130,11 @@ def test_a_mixture_upgrades_what_is_worth_most() -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_document_is_shown_in_pages_that_fit(layout: TextLayout | JsonLayout) -> None:
     document = Document("\n".join(f"line {number} of the document" for number in range(100)), name="d")
-    stash = Stash()
-    reply = fit_document(document, Budget(100, profile_named("o200k")), layout, stash)
+    draft = fit_document(document, Budget(100, profile_named("o200k")), layout)
+    reply = draft.reply("k7f2")
     assert count_tokens(reply.text) <= 100
-    rest = stash.kept[-1].document
+    assert draft.remainder is not None
+    rest = draft.remainder.document
     assert rest is not None
     assert rest.lines_before == reply.shown > 0
     assert document.text.endswith(rest.text) and rest.text.startswith(f"line {reply.shown} ")
@@ -154,5 +142,7 @@ def test_a_document_is_shown_in_pages_that_fit(layout: TextLayout | JsonLayout) 
 
 
 def test_a_frame_that_cannot_fit_is_refused_with_advice() -> None:
-    with pytest.raises(BudgetTooSmall, match="max_tokens is 20"):
-        fitted(results(block("#1", words=100)), 20)
+    with pytest.raises(BudgetTooSmall, match="max_tokens is 20") as caught:
+        fitted(results(block("#1", words=100), block("#2", words=100)), 20)
+    needed = int(re.findall(r"\d+", caught.value.hint)[0])
+    assert fitted(results(block("#1", words=100), block("#2", words=100)), needed).names == ("#1",)

@@ -144,6 +144,17 @@ def get_many(tx: Reader, identifiers: Sequence[int]) -> dict[int, Observation]:
     return found
 
 
+def sizes(tx: Reader, identifiers: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The tokens and bytes of observations' contents, and the lengths of their titles."""
+    found: list[tuple[int, int, int]] = []
+    for start in range(0, len(identifiers), 500):
+        part = identifiers[start : start + 500]
+        where = f"WHERE id IN ({','.join('?' * len(part))})"
+        rows = tx.rows(f"SELECT units, bytes, length(title) FROM observations {where}", part)
+        found += [(row[0], row[1], row[2]) for row in rows]
+    return found
+
+
 def with_uid(tx: Reader, uid: str) -> Observation | None:
     """One observation by its identity across stores."""
     row = tx.row(f"{_SELECT} WHERE o.uid = ?", (uid,))

@@ -35,9 +35,14 @@ def digest(tx: Reader, key: str) -> bytes | None:
     return found
 
 
+def renew(tx: Writer, key: str, expires_at: int) -> bool:
+    """Keep a body longer; False where there is none under the key."""
+    return bool(tx.run("UPDATE stash SET expires_at = ? WHERE key = ? AND body IS NOT NULL", (expires_at, key)))
+
+
 def put(tx: Writer, key: str, stashed: Stashed) -> None:
     """Keep a body under a key; the same text is stored once and kept longer."""
-    if tx.run("UPDATE stash SET expires_at = ? WHERE key = ? AND body IS NOT NULL", (stashed.expires_at, key)):
+    if renew(tx, key, stashed.expires_at):
         return
     values = stashed.origin, stashed.expires_at, len(stashed.body or b""), stashed.body
     if tx.run("UPDATE stash SET origin = ?, expires_at = ?, size = ?, body = ? WHERE key = ?", (*values, key)):

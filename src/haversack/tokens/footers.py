@@ -2,59 +2,58 @@
 
 from haversack.values import record
 
-SHORT_FORM_BELOW = 256
-"""Budgets under this get the short budget line: the long one would be a fifth of the reply."""
 LONG_FORM_FROM = 400
-"""Budgets from this on always get the long line; those between do where an item need not give way to it."""
+"""Budgets from this on get the long budget line; in smaller ones it would be a fifth of the reply."""
+ALERT_FROM = 256
+"""Budgets from this on have room for a warning about the account."""
 
 
 @record
 class LeftOut:
     """What a reply does not show: the key that gets it, how many items, and their price in tokens.
 
-    Without a key it could not be kept.
+    The price is what `more` sends for the key when its budget holds everything that is left: the items in the
+    rendering asked for, and the frame of that one page. Read in smaller pages it costs each page's frame besides.
+    It is exact, or within a tenth where not every item was rendered. Without a key it could not be kept.
     """
 
     key: str
     items: int
     price: int
 
-    def long(self) -> str:
+    def sentence(self, *, with_items: bool = False) -> str:
+        """The end of a hint line; `with_items` where the reply's own counts do not tell how many are left."""
+        count = f"{self.items:,} left, " if with_items else ""
         if not self.key:
-            return f" {self.items} left, ~{self.price} tokens, not kept: the store cannot be written."
-        return f' More: more("{self.key}"), {self.items} left, ~{self.price} tokens.'
+            return f" {count}~{self.price:,} tokens not kept."
+        return f' more("{self.key}"), {count}~{self.price:,} tokens.'
 
-    def short(self) -> str:
-        if not self.key:
-            return f" ~{self.price} tokens not kept: read-only store."
-        return f' more("{self.key}"), ~{self.price} tokens.'
+
+def token_line(tokens: int) -> str:
+    """The last line of every reading reply."""
+    return f"📏 ~{tokens:,} tokens"
 
 
 def token_footer(tokens: int) -> str:
     """The last line of every reading reply, with the line break before it."""
-    return f"\n📏 ~{tokens:,} tokens"
+    return "\n" + token_line(tokens)
 
 
 def navigation_hint(showing: int, total: int, hint: str = "", *, noun: str = "results") -> str:
     """`Showing X of Y results. <hint>`, or the empty string when nothing is hidden."""
     if showing >= total:
         return ""
-    return f"Showing {showing} of {total} {noun}. {hint}".rstrip()
+    return f"Showing {showing:,} of {total:,} {noun}. {hint}".rstrip()
 
 
 def budget_line(
-    used: int,
-    budget: int,
-    *,
-    shown: int,
-    total: int,
-    noun: str,
-    advice: str,
-    left: LeftOut | None,
-    short: bool = False,
+    used: int, budget: int, *, shown: int, total: int, noun: str, advice: str, left: str = "", part: bool = False
 ) -> str:
-    """The line that says the budget did the cutting, in the short form for small budgets and on demand."""
-    line = f"⚡ Budget: ~{used}/{budget} tokens used. {shown} of {total} {noun} shown."
-    if short or budget < SHORT_FORM_BELOW:
-        return line + (left.short() if left else "")
-    return f"{line} {advice}{left.long() if left else ''}"
+    """The line that says the budget did the cutting: short below `LONG_FORM_FROM`, else with what to do about it.
+
+    `left` is the sentence on what was left out; `part` says that what is shown is not even whole.
+    """
+    said = f"{'Part of ' if part else ''}{shown:,} of {total:,} {noun} shown."
+    if budget < LONG_FORM_FROM:
+        return f"⚡ {said}{left}"
+    return f"⚡ Budget: ~{used:,}/{budget:,} tokens used. {said} {advice}{left}"

@@ -8,7 +8,7 @@ from haversack.errors import ExpiredKey
 from haversack.store import stash as table
 from haversack.store.engine import Engine, Reader, Writer
 from haversack.store.stash import Stashed
-from haversack.values import record
+from haversack.values import record, replace
 
 HOUR = 3_600_000_000
 REMEMBERED = 30 * 24 * HOUR
@@ -19,12 +19,13 @@ _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 @record
 class Kept:
-    """A text on its way into the stash, with the key it will have."""
+    """A text on its way into the stash, with the key it will have and that of the snapshot it is a position in."""
 
     key: str
     digest: bytes
     origin: str
     body: bytes
+    snapshot: str = ""
 
 
 @record
@@ -55,10 +56,13 @@ class Stash:
                 if self.put(tx, (kept,)):
                     return kept.key
 
-    def prepare(self, text: str, origin: str) -> Kept:
-        """A text with its key, for `put` to store; nothing is written yet."""
+    def prepare(self, text: str, origin: str, *, snapshot: str = "") -> Kept:
+        """A text with its key, for `put` to store; nothing is written yet.
+
+        A text that is a position in the one kept under `snapshot` keeps that one as long as itself.
+        """
         raw = text.encode("utf-8", "surrogatepass")
-        return self._prepare(raw, origin, zlib.compress(raw, 1))
+        return replace(self._prepare(raw, origin, zlib.compress(raw, 1)), snapshot=snapshot)
 
     def _prepare(self, identity: bytes, origin: str, body: bytes) -> Kept:
         from haversack.digests import blake2b  # a reply that was not cut needs no key
@@ -78,6 +82,8 @@ class Stash:
         for kept in texts:
             expires = now + self.settings.hours * HOUR
             table.put(tx, kept.key, Stashed(kept.digest, kept.origin, expires, kept.body))
+            if kept.snapshot:
+                table.renew(tx, kept.snapshot, expires)
         excess = table.total_size(tx) - self.settings.max_megabytes * 1_000_000
         if excess > 0:
             table.drop_oldest(tx, excess)

@@ -150,10 +150,11 @@ def work_log(
     return Result(
         blocks=[_block(entry) for entry in found],
         noun="entries",
+        sequence=True,
         total=total,
         heading=heading if total else "",
         empty=f"Nothing has been logged in {held.handle} yet.",
-        limit_hint='Use limit, or more("key") for a full reply.',
+        limit_hint="Use limit; the key of a line gives its full reply.",
         advice="Increase max_tokens for more.",
         rest=_rest(found, total, since=0 if evicted else held.uses),
         facts={"account": held.handle, "history": held.history, "evicted": held.evicted},
@@ -277,6 +278,5 @@ def _rest(found: Sequence[Entry], total: int, *, since: int) -> Rest | None:
     if not found or total <= len(found):
         return None
     left = total - len(found)
-    price = left * (sum(entry.cost for entry in found) // len(found))
     state = {"account": found[-1].account, "before": found[-1].id, "since": since}
-    return Rest(left, price, "work_log", state)
+    return Rest(left, 0, "work_log", state)

@@ -14,9 +14,6 @@ from haversack.tools.memory.search_results import rest_of_list
 from haversack.tools.road.outcomes import Block, Outcome, Rest, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 
-SESSION_PRICE = 40
-"""Tokens of a session in a list, for pricing those not rendered."""
-
 
 @tool(
     Command(
@@ -111,7 +108,7 @@ def _rest_of_sessions(project: str, namespace: str | None, shown: list[Session],
     if left <= 0 or not shown:
         return None
     state = {"project": project, "namespace": namespace, "after": shown[-1].id}
-    return Rest(left, left * SESSION_PRICE, "sessions", state)
+    return Rest(left, 0, "sessions", state)
 
 
 @resumes("sessions")

@@ -1,6 +1,7 @@
 """How observations, sessions and prompts are shown at each level."""
 
 from collections.abc import Callable
+from functools import partial
 
 from haversack.memory.search.query import Query
 from haversack.memory.search.snippets import snippet
@@ -15,6 +16,7 @@ TITLE_WIDTH = 120
 SNIPPET_WIDTH = 300
 MATCH_WIDTH = 220
 """A snippet around a match says what was asked in less than the beginning of a text would take."""
+SNIPPET_BYTES = 300
 PLAIN_KIND = "observation"
 """The kind that says nothing, which search results do not spend tokens on."""
 
@@ -76,7 +78,16 @@ def observation_block(
             shown |= observation_facts(observation)
         return shown | dict(extra or {})
 
-    return Block(f"#{observation.id}", text, facts, section, worth, required, place)
+    weight = partial(weight_at, observation.units, observation.bytes, len(observation.title))
+    return Block(f"#{observation.id}", text, facts, section, worth, required, place, weight=weight)
+
+
+def weight_at(units: int, size: int, title: int, level: str) -> int:
+    """About the tokens of an observation at a level, by what the store knows of its text."""
+    head = 6 + min(title, TITLE_WIDTH) // 4
+    if level == "summary":
+        return head
+    return head + (units if level == "full" else min(units, round(units * SNIPPET_BYTES / max(1, size))))
 
 
 def found_block(
@@ -103,6 +114,15 @@ def found_block(
         return "\n".join(part for part in (first, details(observation, dated=False), body) if part)
 
     return replace(listed, text=text, section=times.date(observation.updated_at), worth=worth)
+
+
+def gone_block(identifier: int) -> Block:
+    """What stands where an observation was that has been deleted since."""
+    return Block(
+        f"#{identifier}",
+        lambda _: f"#{identifier} is gone: it was deleted since",
+        lambda _: {"id": identifier, "gone": True},
+    )
 
 
 def _begins_with_title(body: str, title: str) -> bool:

@@ -15,9 +15,6 @@ from haversack.tools.memory.observation_views import observation_block
 from haversack.tools.road.outcomes import Block, Done, Outcome, Rest, Result
 from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter, UnlistedText
 
-CANDIDATE_PRICE = 30
-"""Tokens of a candidate in a list, for pricing those not rendered."""
-
 
 @tool(
     Command(
@@ -58,7 +55,7 @@ def mem_compact(
         blocks=blocks,
         noun="observations",
         total=found.total,
-        rest=Rest(left, left * CANDIDATE_PRICE, "candidates", {"ids": found.others}) if left else None,
+        rest=Rest(left, 0, "candidates", {"ids": found.others}) if left else None,
         heading=f"{found.total} older than {older_than_days} days, ~{price} tokens in all." if blocks else "",
         empty=f"Nothing is older than {older_than_days} days.",
         limit_hint="Compact these first.",
@@ -74,7 +71,7 @@ def _candidate(observation: Observation) -> Block:
 @resumes("candidates")
 def _more_candidates(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     ids, left = rest.state["ids"][:50], rest.state["ids"][50:]
-    further = Rest(len(left), len(left) * CANDIDATE_PRICE, rest.resume, {"ids": left}) if left else None
+    further = Rest(len(left), 0, rest.resume, {"ids": left}) if left else None
     return [_candidate(each) for each in search.by_ids(caller.memory, list(ids))], further
 
 

@@ -43,7 +43,7 @@ def pack_candidates(
         candidates=candidates, first=first, without=without,
     )  # fmt: skip
     assert isinstance(packed, Result)
-    reply = fit(packed, Budget(pack_tokens, caller.profile), "full", TextLayout(footer=False), lambda _: "2222")
+    reply = fit(packed, Budget(pack_tokens, caller.profile), "full", TextLayout(footer=False)).reply()
     inside = set(reply.names)
     blocks = []
     for observation in gathered.candidates:

@@ -1,6 +1,7 @@
 """`context_pack`: the best of the memory within a budget, as text to paste."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from haversack.app import Caller
@@ -13,8 +14,8 @@ from haversack.store.records import Filters, Observation
 from haversack.text.redaction import redact
 from haversack.text.times import date
 from haversack.tools.declaration import Command, Range, resumes, tool
-from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
-from haversack.tools.memory.search_results import filters_from
+from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line, weight_at
+from haversack.tools.memory.search_results import SAMPLED, filters_from, weights
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
 from haversack.tools.road.quoting import excerpt, field, passage
 from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter
@@ -23,8 +24,6 @@ from haversack.values import asdict, replace
 DEFAULT_TOKENS = 2_000
 MOST_GONE = 20
 PAGE = 50
-TYPICAL_PRICE = 120
-"""Tokens of a memory in full, when nothing has been rendered to go by."""
 
 
 @tool(
@@ -82,7 +81,7 @@ def context_pack(
         blocks=blocks,
         noun="memories",
         total=len(blocks) + left,
-        rest=_rest(gathered, filters, left, scrub=scrub) if left else None,
+        rest=_rest(caller, gathered, filters, left, scrub=scrub) if left else None,
         heading=lambda shown, tokens: building.title(project, shown, tokens) + _farewell(gathered, shown),
         empty=reason,
         separator=building.SEPARATOR,
@@ -94,14 +93,15 @@ def context_pack(
     )
 
 
-def _rest(gathered: gathering.Gathered, filters: Filters, left: int, *, scrub: bool) -> Rest:
+def _rest(caller: Caller, gathered: gathering.Gathered, filters: Filters, left: int, *, scrub: bool) -> Rest:
     state: dict[str, Any] = {"ids": gathered.others, "scrub": scrub}
     if left > len(gathered.others):
         looked_at = (*gathered.candidates, *(each.observation for each in gathered.duplicates))
         seen = [*(each.id for each in looked_at), *gathered.known, *gathered.others, *gathered.set_aside]
         match = freeze(gathered.match) if gathered.match else None
         state |= {"match": match, "filters": asdict(filters), "seen": seen}
-    return Rest(left, left * TYPICAL_PRICE, "pack", state)
+    sample = _sample(caller, gathered.others, scrub=scrub)
+    return Rest(left, weights(caller, gathered.others, left), "pack", state, sample)
 
 
 @resumes("pack")
@@ -116,7 +116,19 @@ def _more_of_pack(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
     blocks = [pack_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]
     left = max(len(state["ids"]), rest.items - len(ids)) if ids else 0
     goes_on = state["ids"] or (left and "seen" in state)
-    return blocks, Rest(left, left * TYPICAL_PRICE, rest.resume, state) if goes_on else None
+    sample = _sample(caller, state["ids"], scrub=state["scrub"])
+    price = weights(caller, state["ids"], left)
+    return blocks, Rest(left, price, rest.resume, state, sample) if goes_on else None
+
+
+def _sample(caller: Caller, ids: Sequence[int], *, scrub: bool) -> Callable[[], Sequence[Block]]:
+    """Some of the memories, spread evenly, as blocks."""
+
+    def sample() -> list[Block]:
+        held = search.by_ids(caller.memory, list(ids[:: max(1, len(ids) // SAMPLED)]))
+        return [pack_block(_scrubbed(each) if scrub else each, 1.0) for each in held]
+
+    return sample
 
 
 def _facts(gathered: gathering.Gathered, project: str, pack_id: str | None) -> Facts:
@@ -182,4 +194,5 @@ def pack_block(observation: Observation, worth: float, project: str = "") -> Blo
             }
         return {name: value for name, value in shown.items() if value not in ("", [], None)}
 
-    return Block(f"#{observation.id}", text, facts, worth=worth)
+    weight = partial(weight_at, observation.units, observation.bytes, len(observation.title))
+    return Block(f"#{observation.id}", text, facts, worth=worth, weight=weight)

@@ -159,6 +159,7 @@ def mem_timeline(
     ]
     return Result(
         blocks=blocks,
+        sequence=True,
         noun="observations in session",
         total=timeline.total,
         items_name="observations",

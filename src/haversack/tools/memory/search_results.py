@@ -1,27 +1,29 @@
 """Search results and recent lists as blocks, and how they go on beyond what was rendered."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from haversack.app import Caller
 from haversack.memory import context as recalling
 from haversack.memory.context import Context
 from haversack.memory.search import search
-from haversack.memory.search.query import parse_query
+from haversack.memory.search.query import Query, parse_query
 from haversack.memory.search.ranking import Hit
 from haversack.memory.search.search import Found
+from haversack.store import observations
 from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
 from haversack.tools.declaration import resumes
-from haversack.tools.memory.observation_views import found_block, observation_block, one_line
-from haversack.tools.road.outcomes import Block, Rest, Result
+from haversack.tools.memory.observation_views import found_block, gone_block, observation_block, one_line, weight_at
+from haversack.tools.road.outcomes import LEVELS, Block, Rest, Result
 from haversack.values import asdict, replace
 
 PAGE = 50
 SNAPSHOT = 2_000
 """How many ids of a list are kept for its further pages; those behind them follow as they stand when asked for."""
-TYPICAL_PRICE = 80
-"""Tokens of an item at the standard level, when nothing has been rendered to go by."""
+SAMPLED = 20
+WEIGHED = 150
+"""How many observations of a rest are looked at to price it."""
 
 
 def result(caller: Caller, found: Found, text: str, project: str, *, explain: bool) -> Result:
@@ -33,7 +35,16 @@ def result(caller: Caller, found: Found, text: str, project: str, *, explain: bo
         state = {"text": text, "match": freeze(found.match), "filters": asdict(found.filters), "ids": found.others,
                  "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else [],
                  "below": found.newest + 1}  # fmt: skip
-        rest = Rest(left, left * _mean_price(caller, blocks), "search", state)
+        ids = [*found.others, *(_others(caller, found) if left > len(found.others) else ())]
+        rest = Rest(left, weights(caller, ids, left), "search", state, _sample(caller, ids, found.query))
+    state = {"text": text, "match": freeze(found.match), "filters": asdict(found.filters), "ids": found.others,
+             "ranked": [], "below": 0, "beside": sorted(found.beside)} | (dict(rest.state) if rest else {})  # fmt: skip
+
+    def refer(left_out: Sequence[Block]) -> Rest:
+        ids = [*(int(block.name.removeprefix("#")) for block in left_out), *found.others]
+        items = len(left_out) + (rest.items if rest else 0)
+        return Rest(items, 0, "search", state | {"ids": ids})
+
     return Result(
         blocks=blocks,
         noun="results",
@@ -41,6 +52,7 @@ def result(caller: Caller, found: Found, text: str, project: str, *, explain: bo
         empty=_nothing(found, project),
         limit_hint="Use limit or mem_get_observation #ID for more.",
         rest=rest,
+        refer=None if explain else refer,
         brief=_brief(found, text),
     )
 
@@ -68,12 +80,31 @@ def _brief(found: Found, text: str) -> str:
     return f"{found.total} results for '{one_line(text, 80)}'" + (f": {top}" if top else "")
 
 
-def _mean_price(caller: Caller, blocks: list[Block]) -> int:
-    """What an item of this result costs on average; the matches not rendered are priced by it."""
-    if not blocks:
-        return TYPICAL_PRICE
-    sample = "\n".join(block.text("standard") for block in blocks[:10])
-    return max(1, caller.profile.count(sample) // min(len(blocks), 10))
+def _others(caller: Caller, found: Found) -> list[int]:
+    """Some of the matches that are not ranked."""
+    seen = {*(hit.observation.id for hit in found.hits), *found.others}
+    below = search.matches_below(caller.memory, found.match, found.filters, found.newest + 1, len(seen) + 2 * WEIGHED)
+    return [each for each in below if each not in seen]
+
+
+def _sample(caller: Caller, ids: Sequence[int], query: Query | None = None) -> Callable[[], Sequence[Block]]:
+    """Some of the observations, spread evenly, as blocks."""
+
+    def sample() -> list[Block]:
+        held = search.by_ids(caller.memory, list(ids[:: max(1, len(ids) // SAMPLED)]))
+        return [found_block(each, query) if query else observation_block(each) for each in held]
+
+    return sample
+
+
+def weights(caller: Caller, ids: Sequence[int], items: int) -> dict[str, int] | int:
+    """The weight of so many observations at each level, by those of them whose ids are known, or some of those."""
+    some = ids[:: max(1, len(ids) // WEIGHED)]
+    with caller.database.read() as tx:
+        sizes = observations.sizes(tx, some)
+    if not sizes:
+        return 0
+    return {level: sum(weight_at(*each, level) for each in sizes) * items // len(sizes) for level in LEVELS}
 
 
 @resumes("search")
@@ -95,14 +126,34 @@ def _more_matches(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
         state["below"] = ids[-1] if fresh and wanted else state["below"]
         state["ranked"] = sorted({*seen, *ids})
     query = parse_query(state["text"])
-    blocks = [found_block(each, query) for each in search.by_ids(caller.memory, ids)]
-    return blocks, _further(rest, len(ids), state) if goes_on else None
+    beside = frozenset(state.get("beside", ()))
+    blocks = [
+        replace(block, counted=identifier not in beside)
+        for identifier, block in _blocks(caller, ids, lambda each: found_block(each, query))
+    ]
+    return blocks, _further(caller, rest, len(ids), state) if goes_on else None
 
 
-def _further(rest: Rest, taken: int, state: dict[str, Any]) -> Rest:
+def _blocks(
+    caller: Caller, ids: Sequence[int], render: Callable[[Observation], Block], *, deleted: bool = False
+) -> Iterator[tuple[int, Block]]:
+    """Observations by reference, as they are now; what was deleted since is said to be gone."""
+    held = {each.id: each for each in search.by_ids(caller.memory, list(ids), deleted=deleted)}
+    for identifier in ids:
+        yield identifier, render(held[identifier]) if identifier in held else gone_block(identifier)
+
+
+def _further(caller: Caller, rest: Rest, taken: int, state: dict[str, Any]) -> Rest:
     """What remains after some were taken; others may have written meanwhile, so its size is what was known."""
     remaining = max(1, rest.items - taken)
-    return Rest(remaining, rest.price * remaining // max(rest.items, 1), rest.resume, state)
+    query = parse_query(state["text"]) if "text" in state else None
+    ids = state["ids"]
+    if state.get("ranked") and len(ids) < remaining:
+        chosen, seen = filters_from(state["filters"]), {*state["ranked"], *ids}
+        wanted = len(seen) + 2 * WEIGHED
+        below = search.matches_below(caller.memory, thaw(state["match"]), chosen, state["below"], wanted)
+        ids = [*ids, *(each for each in below if each not in seen)]
+    return Rest(remaining, weights(caller, ids, remaining), rest.resume, state, _sample(caller, ids, query))
 
 
 def filters_from(held: Mapping[str, object]) -> Filters:
@@ -117,17 +168,17 @@ def rest_of_context(caller: Caller, context: Context, filters: Filters) -> Rest:
     oldest = min((each.position for each in context.observations), default=2**62)
     left = context.total - len(shown)
     state = {**_behind(caller, filters, oldest), "seen": [each.id for each in context.pinned], "section": "## Memories"}
-    return Rest(left, left * TYPICAL_PRICE, "list", state)
+    return Rest(left, weights(caller, state["ids"], left), "list", state, _sample(caller, state["ids"]))
 
 
 def rest_of_list(caller: Caller, filters: Filters, shown: list[Observation], total: int) -> Rest:
     """The observations older than those a list holds."""
     left = total - len(shown)
     state = {**_behind(caller, filters, shown[-1].position), "seen": [], "section": ""}
-    return Rest(left, left * TYPICAL_PRICE // 4, "list", state)
+    return Rest(left, weights(caller, state["ids"], left), "list", state, _sample(caller, state["ids"]))
 
 
-def _behind(caller: Caller, filters: Filters, before: int) -> dict[str, object]:
+def _behind(caller: Caller, filters: Filters, before: int) -> dict[str, Any]:
     """What follows a position, by id: a position changes when a topic gets a new text, an id never does."""
     ids, before = recalling.behind(caller.memory, filters, before, SNAPSHOT)
     return {"filters": asdict(filters), "ids": ids, "before": before}
@@ -142,8 +193,8 @@ def _more_of_list(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
         )
     ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
     new = [each for each in ids if each not in state["seen"]]
-    chosen = filters_from(state["filters"])
-    found = search.by_ids(caller.memory, new, deleted=chosen.deleted)
-    blocks = [observation_block(each, section=state["section"]) for each in found]
+    section, chosen = state["section"], filters_from(state["filters"])
+    shown = _blocks(caller, new, lambda each: observation_block(each, section=section), deleted=chosen.deleted)
+    blocks = [block for _, block in shown]
     goes_on = state["ids"] or recalling.behind(caller.memory, chosen, state["before"], 1)[0]
-    return blocks, _further(rest, len(new), state) if goes_on else None
+    return blocks, _further(caller, rest, len(new), state) if goes_on else None

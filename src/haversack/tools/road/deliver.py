@@ -8,24 +8,23 @@
 `reply.text` costs at most `max_tokens` in the caller's profile, and `more` goes on with what was left out.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from haversack.app import Caller
 from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
 from haversack.tokens import Budget, Profile
-from haversack.tokens.footers import SHORT_FORM_BELOW
+from haversack.tokens.footers import ALERT_FROM
+from haversack.tools.road.documents import fit_document
 from haversack.tools.road.failures import shorten
-from haversack.tools.road.fit import Remainder, Reply, fit, fit_document
+from haversack.tools.road.fit import DEAREST_KEY, Draft, Reply, fit
 from haversack.tools.road.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
-from haversack.tools.road.outcomes import LEVELS, NO_FACTS, Document, Done, Outcome, Result
+from haversack.tools.road.outcomes import NO_FACTS, Document, Done, Outcome, Result
 from haversack.tools.road.trail import Trail
 from haversack.values import record, replace
 
 if TYPE_CHECKING:
     from haversack.worklog.ledger import Standing
-
-KeyFor = Callable[[Outcome, Remainder, str], str]
 
 
 @record
@@ -71,14 +70,15 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
     layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=asked.footer, notes=notes)
     while True:
         # Only when another process takes a key between fitting and writing is there a second round.
+        outcome, draft = fitted(outcome, budget, asked.level, layout)
         trail = Trail(caller, origin.tool, origin.arguments)
-        reply = _fitted(outcome, budget, asked.level, layout, trail.key_for)
+        reply = draft.reply(trail.key_for(outcome, draft.remainder, asked.level))
         try:
             if trail.write(caller.account, outcome, reply):
                 return reply
         except StoreUnwritable:
             # What was asked for has been read or done; only the trail of it is missing, which the reply admits.
-            return _fitted(outcome, budget, asked.level, layout, _unkept)
+            return draft.reply()
 
 
 def deliver_failure(caller: Caller, origin: Origin, error: HaversackError, asked: Asked = USUAL) -> None:
@@ -113,28 +113,23 @@ def _notes(standing: "Standing | None", max_tokens: int | None, reason: str) -> 
     return Notes(standing.alert, standing.spendable, reason)
 
 
-def _unkept(outcome: Outcome, remainder: Remainder, level: str) -> str:
-    return ""
-
-
-def _fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout, key_for: KeyFor) -> Reply:
-    stashed_level = LEVELS[0] if level == "auto" else level
-
-    def stash(remainder: Remainder) -> str:
-        return key_for(outcome, remainder, stashed_level)
-
+def fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout) -> tuple[Outcome, Draft]:
+    """A draft of the reply, and the outcome it is of: the one given, or that with more of it rendered."""
     if isinstance(outcome, Done):
-        return _message(outcome, budget, layout, stash)
+        return outcome, _confirmation(outcome, budget, layout)
     if isinstance(outcome, Document):
-        return fit_document(outcome, budget, layout, stash)
-    reply = fit(outcome, budget, level, layout, stash)
-    if outcome.extend and outcome.rest and len(reply.names) == len(outcome.blocks):
+        return outcome, fit_document(outcome, budget, layout)
+    draft = fit(outcome, budget, level, layout)
+    while outcome.extend and outcome.rest and not (draft.remainder and draft.remainder.blocks):
         longer = extended(outcome)
-        if len(longer.blocks) > len(outcome.blocks):
-            further = _fitted(longer, budget, level, layout, key_for)
-            # The footer of a reply cut by its budget is longer, and can cost the last item its place.
-            return further if len(further.names) >= len(reply.names) else reply
-    return reply
+        if len(longer.blocks) == len(outcome.blocks):
+            break
+        further = fit(longer, budget, level, layout)
+        # The footer of a reply cut by its budget is longer, and can cost the last item its place.
+        if len(further.reply(DEAREST_KEY).names) < len(draft.reply(DEAREST_KEY).names):
+            break
+        outcome, draft = longer, further
+    return outcome, draft
 
 
 def extended(result: Result) -> Result:
@@ -151,20 +146,21 @@ def extended(result: Result) -> Result:
     return replace(result, blocks=blocks, rest=rest)
 
 
-def _message(done: Done, budget: Budget, layout: Layout, stash: Callable[[Remainder], str]) -> Reply:
+def _confirmation(done: Done, budget: Budget, layout: Layout) -> Draft:
     """A confirmation as it is; one that is over the budget in pages, as any other long text."""
-    alert = layout.notes.alert if budget.tokens >= SHORT_FORM_BELOW else ""
+    alert = layout.notes.alert if budget.tokens >= ALERT_FROM else ""
     whole = done.message
     text = f"{whole}\n{alert}" if alert else whole
-    if isinstance(layout, JsonLayout):
+    if layout.is_json:
         from json import dumps
 
         facts = {"message": done.message, **done.facts}
         whole = dumps(facts, ensure_ascii=False)
         text = dumps(facts | {"alert": alert}, ensure_ascii=False) if alert else whole
     if budget.holds(text):
-        return Reply(text, budget.profile.count(text))
-    return fit_document(Document(whole, name="confirmation"), budget, layout, stash)
+        reply = Reply(text, budget.profile.count(text))
+        return Draft(lambda _: reply)
+    return fit_document(Document(whole, name="confirmation"), budget, layout)
 
 
 __all__ = ["Asked", "Origin", "Reply", "admit", "deliver", "deliver_failure"]

@@ -1,24 +1,32 @@
-"""Fitting: a result and a budget in, a reply within the budget out. The single exit every reply leaves by."""
+"""Fitting: a result and a budget in, a reply within the budget and what it left out. Nothing is read or written."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from math import ceil
 
 from haversack.errors import BudgetTooSmall
-from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack, pack_auto
-from haversack.tokens.footers import LONG_FORM_FROM, SHORT_FORM_BELOW
-from haversack.tools.road.layouts import Frame, JsonLayout, Layout, Piece, TextLayout
+from haversack.tokens import PROFILES, Budget, Candidate, Choice, LeftOut, cut, pack_auto
+from haversack.tokens.footers import ALERT_FROM, LONG_FORM_FROM
+from haversack.tokens.o200k import starts_cleanly
+from haversack.tools.road.layouts import Frame, JsonLayout, Layout, Piece, TextLayout, in_order
 from haversack.tools.road.outcomes import LEVELS, NO_FACTS, Block, Document, Facts, Rest, Result
 from haversack.values import record, replace
 
 # A key is at most six characters and digits between letters keep them apart: no key costs more than this one.
-_DEAREST_KEY = "7q7x7z"
+DEAREST_KEY = "7q7x7z"
 WORTH = {"summary": 0.35, "standard": 0.75, "full": 1.0}
 """What the renderings of a block are worth beside each other."""
 # More than all other blocks together, so that a mixture begins with what the call is about.
 _FIRST = 1e6
-# At these budgets the footer itself grows by a digit.
-_STEPS = tuple(10**digits for digits in range(2, 10))
+# At these budgets the footer itself grows: by a digit, by a sentence, by a warning.
+_STEPS = (*(10**digits for digits in range(2, 10)), LONG_FORM_FROM, ALERT_FROM)
+_EXACTLY_PRICED = 32
+"""So many blocks are rendered for their price alone; those beyond are priced by their weights."""
+_LEARNED_FROM = 24
+"""So many blocks, from all over, are rendered to learn what a weight costs."""
+TYPICAL = 60
+"""Tokens of an item of which nothing else is known."""
+_HEAVIER = 2
+"""A block that by its weight takes so many times the room there is will not fit, and is not rendered to see."""
 
 
 @record
@@ -42,221 +50,399 @@ class Reply:
     names: tuple[str, ...] = ()
 
 
-Stasher = Callable[[Remainder], str]
+@record
+class Draft:
+    """A reply that fits whatever its key will be, and what it leaves out; nothing where it shows everything."""
+
+    write: Callable[[str], Reply]
+    remainder: Remainder | None = None
+
+    def reply(self, key: str = "") -> Reply:
+        """The reply, with the key under which its remainder is kept; without one it says that it is not kept."""
+        return self.write(key)
 
 
-def fit(result: Result, budget: Budget, level: str, layout: Layout, stash: Stasher) -> Reply:
-    """The best of a result within the budget, in rank order; what is left out is stashed and priced."""
-    fitting = _Fitting(result, budget, level, layout, stash)
-    return fitting.reply() or fitting.bare_reply()
+def fit(result: Result, budget: Budget, level: str, layout: Layout) -> Draft:
+    """The best of a result within the budget, in rank order; what is left out is priced.
+
+    Each block is rendered at most once at a level, and only where it may be shown or its price must be known.
+    """
+    fitting = _Fitting(result, budget, level, layout)
+    return fitting.everything() or fitting.cut() or fitting.least()
 
 
 class _Fitting:
     """One result on its way into one budget."""
 
-    def __init__(self, result: Result, budget: Budget, level: str, layout: Layout, stash: Stasher) -> None:
-        self.result, self.budget, self.level, self.layout, self.stash = result, budget, level, layout, stash
-        self.measure = budget.profile.measure
-        self.frame = Frame(0, budget.tokens, 0, False, None)
-        # First things first: what the call is about leads the ranking.
+    def __init__(self, result: Result, budget: Budget, level: str, layout: Layout) -> None:
+        self.result, self.budget, self.level, self.layout = result, budget, level, layout
+        self.profile, self.measure = budget.profile, budget.profile.measure
+        self.frame = Frame(0, budget.tokens, 0, False, None, level)
         remembering = [_remembering(block) for block in result.blocks]
+        self.rank = {id(block): rank for rank, block in enumerate(remembering)}
+        # First things first: what the call is about leads the ranking.
         self.blocks = sorted(remembering, key=lambda block: not block.required)
         self.levels = LEVELS if level == "auto" else (level,)
-        self.costs = [
-            tuple(self.measure(layout.item(result, Piece(block, each))) for each in self.levels)
-            for block in self.blocks
-        ]
-        self.rank = {id(block): rank for rank, block in enumerate(remembering)}
-        self.cost_at = {
-            (id(block), each): cost
-            for block, costs in zip(self.blocks, self.costs, strict=True)
-            for each, cost in zip(self.levels, costs, strict=True)
-        }
-        self.cheapest = {id(block): costs[0] for block, costs in zip(self.blocks, self.costs, strict=True)}
-        self.headings = {block.section: self.measure(layout.section(block)) for block in self.blocks}
+        self.costs: dict[tuple[int, str], int] = {}
+        self.headings: dict[str, int] = {"": 0}
+        # What was rendered at each level costs in all with its sections, its weight and its number: from that
+        # follows what other blocks cost.
+        self.known: dict[str, tuple[int, int, int]] = {}
+        self.known_sections: set[tuple[str, str]] = set()
+        self.sample = cache(result.rest.sample) if result.rest and result.rest.sample else tuple
 
-    def reply(self) -> Reply | None:
-        """The reply with its whole frame; None when the budget is too small for that."""
-        everything = self._everything()
-        if everything is not None:
-            return everything
+    def everything(self) -> Draft | None:
+        """The reply with every block at the richest level, when that fits."""
+        level, used, opened = self.levels[-1], 0, {""}
+        for block in self.blocks:
+            used += self.cost(block, level) + self.opening(block, opened)
+            if used > self.budget.units:
+                return None
+        return self._checked([Piece(block, level) for block in self.blocks], [], cut_by_budget=False)
+
+    def cut(self) -> Draft | None:
+        """The reply with what fits in the rendering asked for; None when nothing does."""
         room = self._room()
         for _ in range(8):
             pieces, left_out = self._pack(room)
-            reply = self._compose(pieces, left_out, cut_by_budget=True)
-            if reply.tokens <= self.budget.tokens:
-                return reply
+            if self.blocks and not pieces:
+                return None
+            draft, over = self._draft(pieces, left_out, cut_by_budget=True)
+            if over <= 0:
+                return draft
             # Pieces that do not begin cleanly may cost a little more together than one by one.
-            room -= self.budget.profile.room(reply.tokens - self.budget.tokens) + 1
+            room -= self.profile.room(over) + 1
         return None
 
-    def bare_reply(self) -> Reply:
-        """The smallest reply: no heading, the beginning of what the call is about, and the way to the rest.
+    def least(self) -> Draft:
+        """The smallest reply: one block in its cheapest rendering, else its beginning, and the way to the rest.
 
-        Nothing else enters, although a title might: a larger budget, which pays for the heading, has no room for it.
+        The block is what the call is about, else the one that would fit first in a larger budget: a larger
+        budget shows that one too, or one that ranks before it.
         """
-        full = self.result
-        self.frame = replace(self.frame, bare=True)
         lead = [block for block in self.blocks if block.required]
+        if not lead and self.blocks:
+            lead = [self.blocks[0] if self.result.sequence else min(self.blocks, key=self._level_cost)]
+        others = [block for block in self.blocks if block not in lead]
+        cheapest = [Piece(block, LEVELS[0]) for block in lead]
+        whole = self.result
+        is_cut = bool(others) or whole.total > 0
+        for bare in (False, True):
+            self.frame = replace(self.frame, bare=bare)
+            if draft := self._checked(cheapest, others, cut_by_budget=is_cut):
+                return draft
+        self.result = replace(whole, heading="", facts=NO_FACTS, lists_omitted=False)
         room = self.budget.units
         while room > 0:
-            empty = cut(full.empty, room, self.measure).shown
-            self.result = replace(full, heading="", facts=NO_FACTS, lists_omitted=False, empty=empty)
+            self.result = replace(self.result, empty=cut(whole.empty, room, self.measure).shown)
             pieces = [self._beginning(block, room) for block in lead]
-            reply = self._compose(pieces, self.blocks[len(lead) :], cut_by_budget=full.total > 0)
-            if reply.tokens <= self.budget.tokens:
-                return reply
-            room = min(room - 1, room - self.budget.profile.room(reply.tokens - self.budget.tokens))
+            draft, over = self._draft(pieces, others, cut_by_budget=is_cut)
+            if over <= 0:
+                return draft
+            room = min(room - 1, room - self.profile.room(over))
         raise BudgetTooSmall(
-            f"max_tokens is {self.budget.tokens}, too small for this reply's frame", hint="ask for 256 or more"
+            f"max_tokens is {self.budget.tokens}, too small for this reply's frame",
+            hint=f"ask for {self.budget.tokens + over:,} or more",
         )
 
-    def _everything(self) -> Reply | None:
-        """The reply with every block at the richest level, when that fits."""
-        richest = len(self.levels) - 1
-        used = sum(costs[richest] for costs in self.costs) + sum(self.headings.values())
-        if used > self.budget.units:
-            return None
-        pieces = [Piece(block, self.levels[richest]) for block in self.blocks]
-        rest = self.result.rest
-        probe = LeftOut(_DEAREST_KEY, rest.items, rest.price) if rest else None
-        if self._compose_with(pieces, probe, cut_by_budget=False).tokens > self.budget.tokens:
-            return None
-        reply = self._compose(pieces, [], cut_by_budget=False)
-        return reply if reply.tokens <= self.budget.tokens else None
+    def cost(self, block: Block, level: str) -> int:
+        """What a block costs at a level, in units; it is rendered when this is asked for the first time."""
+        key = (id(block), level)
+        if key not in self.costs:
+            cost = self.costs[key] = self.measure(self.layout.item(self.result, Piece(block, level)))
+            costs, weights, number = self.known.get(level, (0, 0, 0))
+            if (block.section, level) not in self.known_sections:
+                self.known_sections.add((block.section, level))
+                costs += self._heading(block)
+            weight = block.weight(level) if block.weight else 0
+            self.known[level] = costs + cost, weights + weight, number + 1
+        return self.costs[key]
+
+    def opening(self, block: Block, opened: set[str]) -> int:
+        """What the heading of a block's section costs, unless it stands there already."""
+        if block.section in opened:
+            return 0
+        opened.add(block.section)
+        return self._heading(block)
+
+    def _heading(self, block: Block) -> int:
+        if block.section not in self.headings:
+            self.headings[block.section] = self.measure(self.layout.section(block))
+        return self.headings[block.section]
+
+    def _level_cost(self, block: Block) -> int:
+        return self.cost(block, self.levels[0]) + self._heading(block)
 
     def _room(self) -> int:
         """Units for the items: the budget less its frame, and never more than a larger budget would have.
 
-        The frame grows in steps (another digit, a warning). Without the second condition a slightly larger budget
-        could show less.
+        The frame grows in steps (another digit, the long footer, a warning). Without the second condition a slightly
+        larger budget could show less.
         """
-        steps = (*_STEPS, SHORT_FORM_BELOW) if self.layout.notes.alert or self.layout.notes.reason else _STEPS
-        near = [step for step in steps if self.budget.tokens < step < self.budget.tokens + 96]
+        near = [step for step in _STEPS if self.budget.tokens < step < self.budget.tokens + 96]
         return min(self._room_at(tokens) for tokens in (self.budget.tokens, *near))
 
     def _room_at(self, tokens: int) -> int:
-        budget = replace(self.budget, tokens=tokens)
-        left = LeftOut(_DEAREST_KEY, self.result.total, self._price_of_everything())
-        frame = Frame(tokens, tokens, self.result.total, True, left, allows=self.layout.notes.spendable)
-        sections = sum(self.headings.values()) if self.level == "auto" else 0
-        room = budget.units - self.measure(self.layout.reply(self.result, [], frame)) - sections
-        if not SHORT_FORM_BELOW <= tokens < LONG_FORM_FROM:
-            return room
-        # The room for the long form is set aside little by little, or a slightly larger budget would show less.
-        short = self.measure(self.layout.reply(self.result, [], replace(frame, short=True)))
-        larger = budget.units - short - sections
-        progress = (tokens - SHORT_FORM_BELOW) / (LONG_FORM_FROM - SHORT_FORM_BELOW)
-        return larger - ceil((larger - room) * progress)
+        left = LeftOut(DEAREST_KEY, self.result.total, self._price(self.blocks))
+        names = tuple(block.name for block in self.blocks[:1])
+        shown, allows = self.result.total, self.layout.notes.spendable
+        frame = replace(
+            self.frame, tokens=tokens, budget=tokens, shown=shown, left=left, allows=allows, cut_by_budget=True
+        )
+        frame = replace(frame, names=names)
+        used = self.measure(self.layout.head(self.result, frame)) + self.measure(self.layout.tail(self.result, frame))
+        if self.level == "auto":
+            opened = {""}
+            used += sum(self.opening(block, opened) for block in self.blocks)
+        if self.result.sequence:
+            used += self.measure(self.layout.hole(self.result.total))
+        return self.profile.room(tokens) - used
 
     def _pack(self, room: int) -> tuple[list[Piece], list[Block]]:
         lead: list[Piece] = []
         for block in self.blocks:
-            if not block.required or (self.level == "auto" and self._cost(Piece(block, LEVELS[0])) <= room):
+            if not block.required or (self.level == "auto" and self._level_cost(block) <= room):
                 break
             piece = self._leading_piece(block, room)
-            room -= self._cost(piece)
+            room -= self.measure(self.layout.item(self.result, piece)) + self._heading(block)
             lead.append(piece)
         others = self.blocks[len(lead) :]
-        costs = self.costs[len(lead) :]
-        opened = {piece.block.section for piece in lead}
+        opened = {"", *(piece.block.section for piece in lead)}
+        if self.level == "auto":
+            pieces, left_out = self._mixed(others, room)
+        else:
+            pieces, left_out = self._first_fit(others, room, opened)
+        return [*lead, *pieces], left_out
+
+    def _first_fit(self, blocks: Sequence[Block], room: int, opened: set[str]) -> tuple[list[Piece], list[Block]]:
+        """Blocks in rank order at the level asked for; what does not fit is skipped, or ends a sequence."""
+        pieces: list[Piece] = []
+        left_out: list[Block] = []
+        for block in blocks:
+            heading = 0 if block.section in opened else self._heading(block)
+            ended = self.result.sequence and left_out
+            if ended or self._is_heavier(block, room) or (cost := self.cost(block, self.level) + heading) > room:
+                left_out.append(block)
+                continue
+            room -= cost
+            opened.add(block.section)
+            pieces.append(Piece(block, self.level))
+        return pieces, left_out
+
+    def _is_heavier(self, block: Block, room: int) -> bool:
+        """Whether a block is certainly too large, so that it need not be rendered."""
+        if block.weight is None or (id(block), self.level) in self.costs:
+            return False
+        return block.weight(self.level) * self._units_per_weight(self.level) > _HEAVIER * room
+
+    def _mixed(self, blocks: Sequence[Block], room: int) -> tuple[list[Piece], list[Block]]:
+        """Each block at the level that is best for the whole; of a sequence, as many as fit, and then richer."""
+        taken = len(blocks)
+        if self.result.sequence:
+            running, taken = 0, 0
+            for block in blocks:
+                if (running := running + self.cost(block, self.levels[0])) > room:
+                    break
+                taken += 1
+        first = _FIRST if self.result.sequence else 0.0
         candidates = [
             Candidate(
                 tuple(
-                    Choice(cost, block.worth * WORTH[level] + _FIRST * block.required)
-                    for cost, level in zip(each, self.levels, strict=True)
-                ),
-                "" if block.section in opened else block.section,
-                self.headings[block.section],
+                    Choice(self.cost(block, level), block.worth * WORTH[level] + max(first, _FIRST * block.required))
+                    for level in self.levels
+                )
             )
-            for block, each in zip(others, costs, strict=True)
+            for block in blocks[:taken]
         ]
-        chosen = (pack_auto if self.level == "auto" else pack)(candidates, room).chosen
-        pieces, left_out = lead, []
-        for block, choice in zip(others, chosen, strict=True):
-            if choice is None:
-                left_out.append(block)
-            else:
-                pieces.append(Piece(block, self.levels[choice]))
-        return pieces, left_out
+        chosen = pack_auto(candidates, room).chosen
+        pairs = list(zip(blocks[:taken], chosen, strict=True))
+        pieces = [Piece(block, self.levels[choice]) for block, choice in pairs if choice is not None]
+        return pieces, [*(block for block, choice in pairs if choice is None), *blocks[taken:]]
 
     def _leading_piece(self, block: Block, room: int) -> Piece:
         """A required block at the richest level that fits, up to the one asked for; at worst its beginning."""
         highest = LEVELS.index(self.levels[-1]) if self.levels[-1] in LEVELS else 0
         for level in reversed(LEVELS[: highest + 1]):
-            piece = Piece(block, level)
-            if self._cost(piece) <= room:
-                return piece
-        return self._beginning(block, room - self.headings[block.section] - self.measure("…\n\n"))
+            if self.cost(block, level) + self._heading(block) <= room:
+                return Piece(block, level)
+        return self._beginning(block, room - self._heading(block) - self.measure("…\n\n"))
 
     def _beginning(self, block: Block, room: int) -> Piece:
         title = block.text("summary").split("\n")[0]
         beginning = cut(title, max(room, 1), self.measure).shown.rstrip()
-        return Piece(block, "summary", (beginning if beginning.startswith(block.name) else block.name) + "…")
+        return Piece(block, "summary", (beginning if beginning.startswith(block.name) else block.name[:60]) + "…")
 
-    def _cost(self, piece: Piece) -> int:
-        return self.measure(self.layout.item(self.result, piece)) + self.headings[piece.block.section]
+    def _checked(self, pieces: list[Piece], left_out: list[Block], *, cut_by_budget: bool) -> Draft | None:
+        draft, over = self._draft(pieces, left_out, cut_by_budget=cut_by_budget)
+        return draft if over <= 0 else None
 
-    def _compose(self, pieces: list[Piece], left_out: list[Block], *, cut_by_budget: bool) -> Reply:
-        left = None
+    def _draft(self, pieces: list[Piece], left_out: list[Block], *, cut_by_budget: bool) -> tuple[Draft, int]:
+        """A reply with these pieces, and by how much it is over the budget with the dearest key."""
         rest = self.result.rest
+        remainder, left = None, None
         if left_out or rest:
-            base = self.levels[0]
-            key = self.stash(Remainder(tuple((block, base) for block in left_out), rest))
-            left = LeftOut(key, len(left_out) + (rest.items if rest else 0), self._price(left_out))
-        if not self.result.lists_omitted or isinstance(self.layout, TextLayout):
-            return self._compose_with(pieces, left, cut_by_budget=cut_by_budget)
-        return self._naming_omitted(pieces, left, left_out, cut_by_budget=cut_by_budget)
+            remainder = Remainder(tuple((block, self.levels[0]) for block in left_out), rest)
+            left = LeftOut(DEAREST_KEY, len(left_out) + (rest.items if rest else 0), self._price(left_out))
+        writing = _Writing(self, pieces, left_out, left, cut_by_budget=cut_by_budget)
 
-    def _naming_omitted(
-        self, pieces: list[Piece], left: LeftOut | None, left_out: list[Block], *, cut_by_budget: bool
-    ) -> Reply:
-        """The reply with as many of the left-out blocks named as there is room for."""
-        assert isinstance(self.layout, JsonLayout)
-        profile = self.budget.profile
-        names = [
-            {**{k: v for k, v in block.facts("summary").items() if k in {"id", "title"}},
-             "tokens": profile.tokens(self.cheapest[id(block)])}
-            for block in left_out
-        ]  # fmt: skip
-        reply = self._compose_with(pieces, left, cut_by_budget=cut_by_budget)
-        room = profile.room(self.budget.tokens - reply.tokens)
-        count = 0
-        while count < len(names) and (room := room - self.measure(self.layout.listed(names[count]))) >= 0:
-            count += 1
-        # Measured one by one they may cost a little less than together.
-        while count:
-            with_names = self._compose_with(pieces, left, cut_by_budget=cut_by_budget, omitted=tuple(names[:count]))
-            if with_names.tokens <= self.budget.tokens:
-                return with_names
-            count -= 1
-        return reply
+        def write(key: str) -> Reply:
+            return writing.reply(replace(left, key=key) if left else None)
 
-    def _compose_with(
-        self, pieces: list[Piece], left: LeftOut | None, *, cut_by_budget: bool, omitted: tuple[Facts, ...] = ()
-    ) -> Reply:
-        shown = sum(piece.block.counted for piece in pieces)
-        units = sum(self.cost_at.get((id(piece.block), piece.level), 0) for piece in pieces)
-        allows = self.layout.notes.allows(shown, self.budget.profile.tokens(units))
-        frame = replace(self.frame, shown=shown, cut_by_budget=cut_by_budget, left=left, omitted=omitted, allows=allows)
-        ordered = sorted(pieces, key=lambda piece: self.rank[id(piece.block)])
-
-        def written(frame: Frame) -> Reply:
-            return _settled(
-                lambda now: self.layout.reply(self.result, ordered, now), frame, self.budget, self.result.total
-            )
-
-        reply = written(frame)
-        if reply.tokens > self.budget.tokens >= SHORT_FORM_BELOW and self.budget.tokens < LONG_FORM_FROM:
-            reply = written(replace(frame, short=True))
-        return replace(reply, names=tuple(piece.block.name for piece in ordered))
+        return Draft(write, remainder), write(DEAREST_KEY).tokens - self.budget.tokens
 
     def _price(self, blocks: Sequence[Block]) -> int:
-        units = sum(self.cheapest[id(block)] for block in blocks)
-        return self.budget.profile.tokens(units) + (self.result.rest.price if self.result.rest else 0)
+        """What is said of `LeftOut.price`; see there."""
+        if not blocks and not self.result.rest:
+            return 0
+        level = self.levels[0]
+        weighed = [block for block in blocks if block.weight and (id(block), level) not in self.costs]
+        if len(weighed) <= _EXACTLY_PRICED:
+            weighed = []
+        for block in weighed[:: max(1, len(weighed) // _LEARNED_FROM)]:
+            self.cost(block, level)
+        weighed = [block for block in weighed if (id(block), level) not in self.costs]
+        skipped = set(map(id, weighed))
+        opened = {""}
+        units = sum(
+            self.cost(block, level) + self.opening(block, opened) for block in blocks if id(block) not in skipped
+        )
+        weight = sum(block.weight(level) for block in weighed if block.weight)
+        rest = self.result.rest
+        units += round(weight * self._units_per_weight(level))
+        if rest:
+            units += self._units_of_rest(rest, level)
+        return self.profile.tokens(units + self._units_of_one_page())
 
-    def _price_of_everything(self) -> int:
-        return self._price(self.blocks)
+    def _units_of_rest(self, rest: Rest, level: str) -> int:
+        """What the rest costs, by some of it, or by the blocks at hand where none of it is."""
+        blocks = self.sample() or self.blocks[:: max(1, len(self.blocks) // _LEARNED_FROM)]
+        costs = sum(self.cost(block, level) for block in blocks)
+        if not costs:
+            return self.profile.room(TYPICAL * rest.items)
+        seen, opened = [*self.blocks, *self.sample()], {""}
+        sections = sum(self.opening(block, opened) for block in seen) * rest.items // len(seen)
+        weights = sum(block.weight(level) for block in blocks if block.weight)
+        if rest.price:
+            weight = rest.weight(level)
+            return sections + weight * costs // weights if weights else self.profile.room(weight)
+        return sections + rest.items * costs // len(blocks)
+
+    def _units_per_weight(self, level: str) -> float:
+        """What a unit of weight costs in this layout and profile, by the blocks that were rendered."""
+        costs, weights, _ = self.known.get(level, (0, 0, 0))
+        return costs / weights if weights else self.profile.room(1_000) / 1_000
+
+    def _units_of_one_page(self) -> int:
+        result = replace(self.result, facts=NO_FACTS, lists_omitted=False)
+        if not isinstance(result.heading, str):
+            result = replace(result, heading="")
+        frame = Frame(10_000, 10**6, result.total, False, None, names=("",))
+        return self.measure(self.layout.head(result, frame)) + self.measure(self.layout.tail(result, frame))
+
+
+class _Writing:
+    """The pieces of one reply, written once; only the lines around them are written anew."""
+
+    def __init__(
+        self,
+        fitting: _Fitting,
+        pieces: list[Piece],
+        left_out: Sequence[Block],
+        left: LeftOut | None,
+        *,
+        cut_by_budget: bool,
+    ) -> None:
+        self.fitting, self.left_out = fitting, left_out
+        self.result, self.layout = fitting.result, fitting.layout
+        ranked = sorted(pieces, key=lambda piece: fitting.rank[id(piece.block)])
+        parts = list(self._parts(in_order(ranked)))
+        self.body = "".join(text for text, _ in parts)
+        # A profile of a channel of its own, in which a line feed may be written otherwise, counts the whole.
+        clean = PROFILES.get(fitting.profile.name) is fitting.profile and all(starts_cleanly(text) for text, _ in parts)
+        self.units = sum(units for _, units in parts) if clean else None
+        shown = sum(piece.block.counted for piece in ranked)
+        tokens = fitting.profile.tokens(self.units if self.units is not None else fitting.measure(self.body))
+        self.frame = replace(
+            fitting.frame,
+            shown=shown,
+            cut_by_budget=cut_by_budget,
+            names=tuple(piece.block.name for piece in ranked),
+            allows=self.layout.notes.allows(shown, tokens, left.items) if left else None,
+        )
+
+    def _parts(self, pieces: list[Piece]) -> Iterator[tuple[str, int]]:
+        """The lines of the body with what they measure, which is known of whole items."""
+        section, before, measure = "", None, self.fitting.measure
+        for piece in pieces:
+            if piece.block.section != section:
+                section = piece.block.section
+                written = self.layout.section(piece.block)
+                yield written, measure(written)
+            place = piece.block.place
+            if self.result.sequence and place is not None and before is not None and place > before + 1:
+                written = self.layout.hole(place - before - 1)
+                yield written, measure(written)
+            before = place
+            if piece is pieces[-1] or piece.shortened:
+                is_last = piece is pieces[-1]
+                written = (self.layout.last_item if is_last else self.layout.item)(self.result, piece)
+                yield written, measure(written)
+            else:
+                yield self.layout.item(self.result, piece), self.fitting.cost(piece.block, piece.level)
+
+    def reply(self, left: LeftOut | None) -> Reply:
+        """The reply with its key; as JSON, with as many of the left-out blocks named as there is room for."""
+        frame = replace(self.frame, left=left)
+        reply = self._settled(frame)
+        if not self.result.lists_omitted or frame.bare or not isinstance(self.layout, JsonLayout):
+            return reply
+        profile = self.fitting.profile
+        room, names = profile.room(self.fitting.budget.tokens - reply.tokens), []
+        for block in self.left_out:
+            named = self._named(block)
+            if (room := room - self.fitting.measure(self.layout.listed(named))) < 0:
+                break
+            names.append(named)
+        # Measured one by one they may cost a little less than together.
+        while names:
+            with_names = self._settled(replace(frame, omitted=tuple(names)))
+            if with_names.tokens <= self.fitting.budget.tokens:
+                return with_names
+            names.pop()
+        return reply
+
+    def _named(self, block: Block) -> Facts:
+        facts = {name: value for name, value in block.facts("summary").items() if name in {"id", "title"}}
+        cost = self.fitting.cost(block, self.fitting.levels[0])
+        return {**facts, "tokens": self.fitting.profile.tokens(cost)}
+
+    def _settled(self, frame: Frame) -> Reply:
+        def around(frame: Frame) -> tuple[str, str]:
+            return self.layout.head(self.result, frame), self.layout.tail(self.result, frame)
+
+        text, tokens = settle(around, self.body, self.units, frame, self.fitting.budget)
+        return Reply(text, tokens, frame.shown, self.result.total, frame.left, frame.names)
+
+
+def settle(
+    around: Callable[[Frame], tuple[str, str]], body: str, units: int | None, frame: Frame, budget: Budget
+) -> tuple[str, int]:
+    """A reply whose stated figure is its own cost: writing the figure may change the cost, so it is repeated.
+
+    `units` is what the body measures, where it adds up with what stands around it.
+    """
+    profile, tokens = budget.profile, 0
+    for _ in range(12):
+        head, tail = around(replace(frame, tokens=tokens))
+        text = head + body + tail
+        if units is not None and (body or not head) and starts_cleanly(tail):
+            cost = profile.tokens(profile.measure(head) + units + profile.measure(tail))
+        else:
+            cost = profile.count(text)
+        if cost == tokens:
+            break
+        tokens = max(cost, tokens)
+    return text, cost
 
 
 def _remembering(block: Block) -> Block:
@@ -264,77 +450,4 @@ def _remembering(block: Block) -> Block:
     return replace(block, text=cache(block.text), facts=cache(block.facts))
 
 
-def _settled(write: Callable[[Frame], str], frame: Frame, budget: Budget, total: int) -> Reply:
-    """The reply whose stated figure is its own cost: writing the figure may change the cost, so it is repeated."""
-    tokens = 0
-    for _ in range(12):
-        text = write(replace(frame, tokens=tokens))
-        cost = budget.profile.count(text)
-        if cost == tokens:
-            break
-        tokens = max(cost, tokens)
-    return Reply(text, cost, frame.shown, total, frame.left)
-
-
-def fit_document(document: Document, budget: Budget, layout: Layout, stash: Stasher) -> Reply:
-    """The first page of a document within the budget; the rest is stashed and priced."""
-    lines = document.text.count("\n") + bool(document.text and not document.text.endswith("\n"))
-    total = document.lines_before + lines
-    whole = Frame(budget.tokens, budget.tokens, lines, False, None)
-    if len(document.text) <= 64 * budget.tokens:
-        shown = document.text
-        if isinstance(layout, TextLayout):
-            shown = cut(document.text, 10**12, budget.profile.measure, fence=document.fence).shown
-        reply = _settled(lambda now: layout.document(document, shown, now, total), whole, budget, total)
-        if reply.tokens <= budget.tokens:
-            return reply
-    frame = Frame(budget.tokens, budget.tokens, total, True, None)
-    for each in (frame, replace(frame, bare=True)):
-        page = _first_page(document, budget, layout, stash, each)
-        if page is not None:
-            return page
-    raise BudgetTooSmall(
-        f"max_tokens is {budget.tokens}, too small for a page of this document", hint="ask for 256 or more"
-    )
-
-
-def _first_page(document: Document, budget: Budget, layout: Layout, stash: Stasher, frame: Frame) -> Reply | None:
-    profile, total = budget.profile, frame.shown
-    worst = LeftOut(_DEAREST_KEY, total, profile.count(document.text[:100_000]) * (1 + len(document.text) // 100_000))
-    empty = replace(frame, left=worst, allows=layout.notes.spendable)
-    room = budget.units - profile.measure(layout.document(document, "", empty, total)) - 2
-    as_json = isinstance(layout, JsonLayout)
-
-    def measure(page: str) -> int:
-        if as_json:
-            from json import dumps
-
-            return profile.measure(dumps(page, ensure_ascii=False))
-        return profile.measure(page)
-
-    for _ in range(8):
-        page = cut(document.text, max(room, 1), measure, fence=document.fence)
-        taken = document.text[: len(document.text) - len(page.rest)]
-        lines = taken.count("\n")
-        after = replace(
-            document, text=page.rest, lines_before=document.lines_before + lines, fence=page.fence, brief=""
-        )
-        # Long remainders are priced by the page just measured: counting megabytes to print one figure is waste.
-        price = (
-            profile.count(page.rest)
-            if len(page.rest) < 100_000
-            else max(1, profile.tokens(measure(page.shown)) * len(page.rest) // max(len(taken), 1))
-        )
-        left = LeftOut(stash(Remainder(document=after)), total - after.lines_before, price)
-        allows = layout.notes.allows(lines, profile.tokens(measure(page.shown)))
-        now = replace(frame, tokens=0, shown=max(lines, 1 if taken else 0), left=left, allows=allows)
-        # A program that reads JSON puts the pages together again, so it gets the text as it is.
-        shown = taken if as_json else page.shown
-        reply = _settled(lambda now, shown=shown: layout.document(document, shown, now, total), now, budget, total)  # type: ignore[misc]
-        if reply.tokens <= budget.tokens and taken:
-            return reply
-        room -= profile.room(max(reply.tokens - budget.tokens, 1)) + 1
-    return None
-
-
-__all__ = ["JsonLayout", "Remainder", "Reply", "TextLayout", "fit", "fit_document"]
+__all__ = ["Draft", "JsonLayout", "Remainder", "Reply", "TextLayout", "fit", "settle"]

@@ -1,11 +1,17 @@
-"""How a reply looks: text for models and people, or JSON. A layout only writes; fitting decides."""
+"""How a reply looks: text for models and people, or JSON. A layout only writes; fitting decides.
+
+A reply is a head, a body of items and a tail. Head and body end with a line feed, so that what they cost adds up.
+"""
 
 from collections.abc import Callable, Sequence
 
-from haversack.tokens import LeftOut, budget_line, navigation_hint, token_footer
-from haversack.tokens.footers import SHORT_FORM_BELOW
+from haversack.tokens import LeftOut, budget_line, navigation_hint
+from haversack.tokens.footers import ALERT_FROM, LONG_FORM_FROM, token_line
 from haversack.tools.road.outcomes import Block, Document, Facts, Result
 from haversack.values import record
+
+ADVICE_FOR_LESS = " or use detail_level=summary"
+"""The part of an advice that helps only where a poorer level is left to choose."""
 
 
 @record
@@ -29,13 +35,17 @@ class Notes:
     spendable: int | None = None
     reason: str = ""
 
-    def allows(self, items: int, tokens: int) -> int | None:
-        """How many items more the account would pay for after these, at their mean price, in two digits."""
+    def allows(self, items: int, tokens: int, left: int = 10**12) -> int | None:
+        """How many items more the account would pay for after these, at their mean price, in two digits.
+
+        None where it would pay for none, or for all that are left.
+        """
         if self.spendable is None or items <= 0:
             return None
         number = max(0, self.spendable - tokens) * items // max(1, tokens)
         step = 10 ** max(0, len(str(number)) - 2)
-        return int(number // step * step)
+        rounded = int(number // step * step)
+        return rounded if 0 < rounded < left else None
 
 
 NO_NOTES = Notes()
@@ -45,7 +55,8 @@ NO_NOTES = Notes()
 class Frame:
     """What the lines around the items say.
 
-    A `short` one has the short budget line; a `bare` one leaves out what the caller knows or can do without.
+    A `bare` one leaves out what the caller knows or can do without. `part` says that not even one line of a
+    document is shown whole, `names` are those of the blocks shown.
     """
 
     tokens: int
@@ -53,65 +64,96 @@ class Frame:
     shown: int
     cut_by_budget: bool
     left: LeftOut | None
+    level: str = ""
     omitted: tuple[Facts, ...] = ()
     allows: int | None = None
-    short: bool = False
     bare: bool = False
+    part: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_small(self) -> bool:
+        return self.bare or self.budget < LONG_FORM_FROM
 
 
 class TextLayout:
     """Plain text with the footer lines; `footer=False` keeps them off text that is made to be pasted."""
+
+    is_json = False
 
     def __init__(self, *, footer: bool = True, notes: Notes = NO_NOTES) -> None:
         self.footer = footer
         self.notes = notes
 
     def item(self, result: Result, piece: Piece) -> str:
-        text = piece.shortened or piece.block.text(piece.level)
-        return text + (result.separator if piece.level != "full" or "\n" in result.separator[1:] else "\n\n")
+        """One item with what separates it from the next."""
+        return (piece.shortened or piece.block.text(piece.level)) + self._separator(result, piece)
+
+    def last_item(self, result: Result, piece: Piece) -> str:
+        """An item as it stands at the end, where nothing is to be separated."""
+        return self.item(result, piece).removesuffix(self._separator(result, piece)) + "\n"
+
+    def _separator(self, result: Result, piece: Piece) -> str:
+        return result.separator if piece.level != "full" or "\n" in result.separator[1:] else "\n\n"
 
     def section(self, block: Block) -> str:
         return f"{block.section}\n" if block.section else ""
 
-    def reply(self, result: Result, pieces: Sequence[Piece], frame: Frame) -> str:
-        heading = result.heading if isinstance(result.heading, str) else result.heading(frame.shown, frame.tokens)
-        body = f"{heading}\n" if heading else ""
-        last = result.separator
-        for title, group in _by_section(pieces):
-            body += f"{title}\n" if title else ""
-            for piece in group:
-                item = self.item(result, piece)
-                body += item
-                last = item[len(item.rstrip("\n-")) :]
-        if not pieces and result.empty and result.total == 0:
-            body += result.empty + "\n"
-            last = "\n"
-        body = body.removesuffix(last) if pieces else body.removesuffix("\n")
-        return self._closed(body, self.hint(result, frame), frame)
+    def hole(self, missing: int) -> str:
+        """The line that stands where a sequence is interrupted."""
+        return f"… {missing:,} not on this page …\n"
 
-    def document(self, document: Document, page: str, frame: Frame, total: int) -> str:
+    def head(self, result: Result, frame: Frame) -> str:
+        heading = result.heading if isinstance(result.heading, str) else result.heading(frame.shown, frame.tokens)
+        if frame.bare:
+            heading = ""
+        if not frame.names and result.total == 0 and result.empty:
+            heading = f"{heading}\n{result.empty}" if heading else result.empty
+        return f"{heading}\n" if heading else ""
+
+    def tail(self, result: Result, frame: Frame) -> str:
+        return self._closed(self._hint(result, frame), frame)
+
+    def document_head(self, document: Document, frame: Frame) -> str:
+        return "" if frame.bare or not document.head else f"{document.head}\n"
+
+    def page(self, page: str) -> str:
+        """A page of a document as it is written, ending with a line feed."""
+        return page.removesuffix("\n") + "\n" if page else ""
+
+    def document_tail(self, document: Document, frame: Frame, total: int) -> str:
         hint = ""
         if frame.cut_by_budget:
-            hint = _budget_hint(frame, total, "lines", document.advice + _allowance(frame))
-        return self._closed(page.removesuffix("\n"), hint, frame)
+            advice = document.advice + _allowance(frame)
+            hint = _budget_hint(frame, total, "lines", advice, with_items=False)
+        return self._closed(hint, frame)
 
-    def hint(self, result: Result, frame: Frame) -> str:
+    def _hint(self, result: Result, frame: Frame) -> str:
+        # How many are left follows from the counts, except on later pages and in windows on something longer.
+        hidden = result.total - frame.shown
+        with_items = frame.left is not None and frame.left.items != hidden and not frame.is_small
         if frame.cut_by_budget:
-            return _budget_hint(frame, result.total, result.noun, result.advice + _allowance(frame))
+            advice = result.advice
+            if frame.level in ("summary", "auto"):
+                advice = advice.replace(ADVICE_FOR_LESS, "")
+            return _budget_hint(frame, result.total, result.noun, advice + _allowance(frame), with_items=with_items)
         if not frame.left and frame.shown + result.already_shown >= result.total:
             return ""  # the last page hides nothing, although it shows a part
-        hint = navigation_hint(frame.shown, result.total, result.limit_hint + _allowance(frame), noun=result.noun)
-        return hint + (frame.left.long() if hint and frame.left else "")
+        more = "" if frame.is_small else result.limit_hint + _allowance(frame)
+        hint = navigation_hint(frame.shown, result.total, more, noun=result.noun)
+        return hint + (frame.left.sentence(with_items=with_items) if hint and frame.left else "")
 
-    def _closed(self, body: str, hint: str, frame: Frame) -> str:
+    def _closed(self, hint: str, frame: Frame) -> str:
         if not self.footer:
-            return body + "\n"
-        lines = [part for part in (body, _alert(self.notes, frame), hint) if part]
-        return ("\n".join(lines) + token_footer(frame.tokens)).removeprefix("\n" if not lines else "")
+            return ""
+        lines = (_alert(self.notes, frame), hint, token_line(frame.tokens))
+        return "\n".join(line for line in lines if line)
 
 
 class JsonLayout:
     """One JSON document, an item to a line, with the same facts as the footer lines."""
+
+    is_json = True
 
     def __init__(self, *, notes: Notes = NO_NOTES) -> None:
         self.notes = notes
@@ -120,6 +162,9 @@ class JsonLayout:
         facts: Facts = {"text": piece.shortened} if piece.shortened else piece.block.facts(piece.level)
         return _json(facts) + ",\n"
 
+    def last_item(self, result: Result, piece: Piece) -> str:
+        return self.item(result, piece).removesuffix(",\n") + "\n"
+
     def listed(self, facts: Facts) -> str:
         """What is left out, as it stands in a list."""
         return _json(facts) + ","
@@ -127,40 +172,48 @@ class JsonLayout:
     def section(self, block: Block) -> str:
         return ""
 
-    def reply(self, result: Result, pieces: Sequence[Piece], frame: Frame) -> str:
-        items = "".join(self.item(result, piece) for piece in _in_order(pieces)).removesuffix(",\n")
-        held = result.facts
-        facts = dict(held([piece.block.name for piece in pieces]) if callable(held) else held)
-        if not pieces and result.empty and result.total == 0:
-            facts["reason"] = result.empty
-        head = _json(facts)[1:-1]
-        name = result.items_name or result.noun
-        listed = f"[\n{items}\n]" if items else "[]"
-        opening = f'{{{head}{"," if head else ""}"{name}":{listed},'
-        named = {"omitted": list(frame.omitted)} if result.lists_omitted else {}
-        return opening + self._closing(frame, result.total, result.tokens_name, named)
+    def hole(self, missing: int) -> str:
+        return ""
 
-    def document(self, document: Document, page: str, frame: Frame, total: int) -> str:
+    def head(self, result: Result, frame: Frame) -> str:
+        held = result.facts
+        facts = {} if frame.bare else dict(held(frame.names) if callable(held) else held)
+        if not frame.names and result.empty and result.total == 0:
+            facts["reason"] = result.empty
+        opening = _json(facts)[1:-1]
+        name = result.items_name or result.noun
+        return f'{{{opening}{"," if opening else ""}"{name}":[' + ("\n" if frame.names else "")
+
+    def tail(self, result: Result, frame: Frame) -> str:
+        named = {"omitted": list(frame.omitted)} if result.lists_omitted and not frame.bare else {}
+        return "]," + self._closing(frame, result.total, result.tokens_name, named)
+
+    def document_head(self, document: Document, frame: Frame) -> str:
         if document.facts and not frame.cut_by_budget and not document.lines_before:
-            facts = dict(document.facts)
-        else:
-            facts = {} if frame.bare else {"name": document.name}
-            facts |= {"first_line": document.lines_before + 1, "text": page}
-        return _json(facts)[:-1] + "," + self._closing(frame, total)
+            return _json(document.facts)[:-1] + ",\n"
+        facts: dict[str, object] = {} if frame.bare else {"name": document.name}
+        facts["first_line"] = document.lines_before + 1
+        return _json(facts)[:-1] + ',"text":\n'
+
+    def page(self, page: str) -> str:
+        return _json(page) + "\n" if page else ""
+
+    def document_tail(self, document: Document, frame: Frame, total: int) -> str:
+        whole = document.facts and not frame.cut_by_budget and not document.lines_before
+        return ("" if whole else ",") + self._closing(frame, total)
 
     def _closing(self, frame: Frame, total: int, tokens_name: str = "tokens", named: Facts | None = None) -> str:
         facts: dict[str, object] = {**(named or {}), "shown": frame.shown, "total": total}
         if frame.left:
-            facts["more"] = {"key": frame.left.key, "left": frame.left.items, "tokens": frame.left.price}
-            if frame.bare:
-                facts["more"] = {"key": frame.left.key, "tokens": frame.left.price}
-            elif frame.allows is not None:
+            more: dict[str, object] = {"key": frame.left.key or None}
+            if not frame.is_small:
+                more["left"] = frame.left.items
+            facts["more"] = more | {"tokens": frame.left.price}
+            if frame.allows is not None and not frame.is_small:
                 facts["budget_allows"] = frame.allows
-            if not frame.left.key:
-                facts["more"] = {"left": frame.left.items, "tokens": frame.left.price, "kept": False}
         if alert := _alert(self.notes, frame):
             facts["alert"] = alert
-        if not frame.bare:
+        if not frame.is_small:
             facts["budget"] = frame.budget
         facts[tokens_name] = frame.tokens
         return _json(facts)[1:]
@@ -169,7 +222,7 @@ class JsonLayout:
 Layout = TextLayout | JsonLayout
 
 
-def _budget_hint(frame: Frame, total: int, noun: str, advice: str) -> str:
+def _budget_hint(frame: Frame, total: int, noun: str, advice: str, *, with_items: bool) -> str:
     return budget_line(
         frame.tokens,
         frame.budget,
@@ -177,8 +230,8 @@ def _budget_hint(frame: Frame, total: int, noun: str, advice: str) -> str:
         total=total,
         noun=noun,
         advice=advice,
-        left=frame.left,
-        short=frame.short,
+        left=frame.left.sentence(with_items=with_items) if frame.left else "",
+        part=frame.part,
     )
 
 
@@ -188,23 +241,19 @@ def _allowance(frame: Frame) -> str:
 
 def _alert(notes: Notes, frame: Frame) -> str:
     """The warning, or why a cut reply is smaller than usual, in replies that have room for it."""
-    if frame.budget < SHORT_FORM_BELOW:
+    if frame.budget < ALERT_FROM:
         return ""
     return notes.alert or (notes.reason if frame.cut_by_budget else "")
 
 
-def _in_order(pieces: Sequence[Piece]) -> list[Piece]:
+def in_order(pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces in the order in which they are printed: by place where they have one, under their sections."""
     if any(piece.block.place is not None for piece in pieces):
-        return sorted(pieces, key=lambda piece: piece.block.place or 0)
-    return list(pieces)
-
-
-def _by_section(pieces: Sequence[Piece]) -> list[tuple[str, list[Piece]]]:
-    """Pieces under their headings, headings in the order in which they first appear."""
+        pieces = sorted(pieces, key=lambda piece: piece.block.place or 0)
     groups: dict[str, list[Piece]] = {}
-    for piece in _in_order(pieces):
+    for piece in pieces:
         groups.setdefault(piece.block.section, []).append(piece)
-    return list(groups.items())
+    return [piece for group in groups.values() for piece in group]
 
 
 def _json(value: object) -> str:

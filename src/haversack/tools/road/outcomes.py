@@ -24,7 +24,8 @@ class Block:
     `text` gives the rendering of a level, beginning with neither white space nor a slash; `facts` the same for
     JSON. Blocks of one `section` are printed under that heading. A `required` block is placed before all
     others; `place` is where it is printed when that is not by rank. What is shown beside the items a result is
-    about (the sessions of a context) is not `counted`.
+    about (the sessions of a context) is not `counted`. No rendering costs less than a poorer one; `weight` is about
+    how much text a level has beside other blocks, in whatever unit, for prices of what is not rendered.
     """
 
     name: str
@@ -35,19 +36,28 @@ class Block:
     required: bool = False
     place: int | None = None
     counted: bool = True
+    weight: Callable[[str], int] | None = None
 
 
 @record
 class Rest:
     """Items that were not even rendered: how many, about what they would cost, and how to go on.
 
-    `resume` names a function registered with `resumes`; `state` is what it goes on from, as JSON values.
+    `price` is the sum of their weights (see `Block`), for each level where that makes a difference; without one they
+    are taken to cost what those that were rendered cost on average. `sample` gives some of them, spread evenly, to
+    learn from what a weight costs. `resume` names a function registered with `resumes`; `state` is what it goes on
+    from, as JSON values.
     """
 
     items: int
-    price: int
+    price: int | Mapping[str, int]
     resume: str
     state: Mapping[str, Any]
+    sample: "Callable[[], Sequence[Block]] | None" = None
+
+    def weight(self, level: str) -> int:
+        """The sum of the weights at a level."""
+        return self.price if isinstance(self.price, int) else self.price[level]
 
 
 @record
@@ -57,7 +67,9 @@ class Result:
     `already_shown` counts what earlier pages of the same result held, and `extend` gives what comes behind, for
     replies that have room for more than was rendered. `lists_omitted` asks JSON replies to name
     what was left out, as far as there is room for it. `facts` may depend on the names of the blocks shown; what
-    they cost must not.
+    they cost must not. A `sequence` (a log, a timeline) is shown without holes: from its beginning, or around what
+    it is about, as far as it fits. `refer` makes one rest of blocks that were left out and what comes behind them,
+    for tools that can render them again from the store; other blocks are stashed as they look.
     """
 
     blocks: Sequence[Block]
@@ -77,6 +89,8 @@ class Result:
     facts: Facts | Callable[[Sequence[str]], Facts] = NO_FACTS
     brief: Brief = ""
     on_sent: OnSent | None = None
+    sequence: bool = False
+    refer: "Callable[[Sequence[Block]], Rest] | None" = None
 
 
 @record
@@ -85,14 +99,22 @@ class Document:
 
     As JSON a document that fits whole is its `facts`; one that does not is pages of its text under its `name`.
     `advice` is what a reader of the first page can do besides asking for more.
+    `head` stands above the text on its first page and is not one of its lines. Further pages are positions in one
+    text, kept under the key `snapshot`: each goes on from `offset`. `units` is what the text measures in `profile`,
+    once that is known.
     """
 
     text: str
     name: str = ""
     facts: Facts = NO_FACTS
+    head: str = ""
     lines_before: int = 0
     fence: str = ""
     advice: str = "Increase max_tokens for more."
+    snapshot: str = ""
+    offset: int = 0
+    units: int | None = None
+    profile: str = ""
     brief: Brief = ""
     on_sent: OnSent | None = None
 

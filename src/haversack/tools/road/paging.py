@@ -4,41 +4,69 @@ import json
 from typing import Annotated, Any
 
 from haversack.app import Caller
+from haversack.errors import ExpiredKey
 from haversack.tools.declaration import Command, resuming, tool
 from haversack.tools.road.fit import Remainder
-from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Rest, Result
+from haversack.tools.road.layouts import ADVICE_FOR_LESS
+from haversack.tools.road.outcomes import LEVELS, Block, Document, Facts, Outcome, Rest, Result
 from haversack.values import replace
-from haversack.worklog.stash import as_document
+from haversack.worklog.stash import clean
 
 ENOUGH = 50
 """Blocks to have at hand before a page is fitted; a result that goes on is resumed until there are as many."""
 
 
-def frozen(result: Outcome, remainder: Remainder, shown: int, level: str) -> str:
-    """A remainder as text to stash: blocks in the rendering asked for, so that later writes cannot change them."""
+def frozen(outcome: Outcome, remainder: Remainder, level: str) -> tuple[str, str]:
+    """A remainder as text to stash, and the key of the snapshot it is a position in, if it is one.
+
+    Blocks are stashed in the rendering asked for, so that later writes cannot change them, or by reference where
+    their tool can render them again.
+    """
     if remainder.document is not None:
-        document = remainder.document
-        return as_document(document.text, document.name, lines_before=document.lines_before, fence=document.fence)
-    assert isinstance(result, Result)
-    rest = remainder.rest
-    return _dump(
-        {
-            "level": level,
-            "noun": result.noun,
-            "total": result.total,
-            "heading": result.heading if isinstance(result.heading, str) else "",
-            "limit_hint": result.limit_hint,
-            "advice": result.advice,
-            "separator": result.separator,
-            "items_name": result.items_name,
-            "already_shown": result.already_shown + shown,
-            "blocks": [
-                [block.name, block.section, block.text(shown_at), block.facts(shown_at), block.place, block.counted]
-                for block, shown_at in remainder.blocks
-            ],
-            "rest": [rest.items, rest.price, rest.resume, rest.state] if rest else None,
-        }
-    )
+        return _frozen_document(remainder.document)
+    assert isinstance(outcome, Result)
+    left = [block for block, _ in remainder.blocks]
+    shown = sum(block.counted for block in outcome.blocks) - sum(block.counted for block in left)
+    blocks, rest = remainder.blocks, remainder.rest
+    if blocks and outcome.refer:
+        blocks, rest = (), outcome.refer(left)
+    state = {
+        "level": LEVELS[0] if level == "auto" else level,
+        "noun": outcome.noun,
+        "total": outcome.total,
+        "heading": outcome.heading if isinstance(outcome.heading, str) else "",
+        "limit_hint": outcome.limit_hint,
+        # A page has the level of the reply it goes on from: there is none to choose.
+        "advice": outcome.advice.replace(ADVICE_FOR_LESS, ""),
+        "separator": outcome.separator,
+        "items_name": outcome.items_name,
+        "sequence": outcome.sequence,
+        "already_shown": outcome.already_shown + shown,
+        "blocks": [
+            [block.name, block.section, block.text(shown_at), block.facts(shown_at), block.place, block.counted]
+            for block, shown_at in blocks
+        ],
+        "rest": _frozen_rest(rest) if rest else None,
+    }
+    return _dump(state), ""
+
+
+def _frozen_rest(rest: Rest) -> list[object]:
+    return [rest.items, rest.price if isinstance(rest.price, int) else dict(rest.price), rest.resume, rest.state]
+
+
+def _frozen_document(document: Document) -> tuple[str, str]:
+    """The text itself when it is cut for the first time, and from then on a position in that."""
+    place = {
+        "name": document.name,
+        "lines_before": document.lines_before,
+        "fence": document.fence,
+        "units": document.units,
+        "profile": document.profile,
+    }
+    if not document.snapshot:
+        return _dump({"document": document.text, **place}), ""
+    return _dump({"page_of": document.snapshot, "offset": document.offset, **place}), document.snapshot
 
 
 @tool(
@@ -49,14 +77,9 @@ def frozen(result: Outcome, remainder: Remainder, shown: int, level: str) -> str
 )
 def more(caller: Caller, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; kept for 24 hours']) -> Outcome:
     """What an earlier reply left out: the next page under the same budget rules."""
-    text, _ = caller.stash.fetch(key)
-    held: dict[str, Any] = json.loads(text)
-    if "document" in held:
-        return Document(
-            held["document"], name=held["name"], lines_before=held["lines_before"], fence=held["fence"],
-            brief=f"more({key}): from line {held['lines_before'] + 1} of {held['name']}",
-            on_sent=lambda _: caller.log.use_key(key),
-        )  # fmt: skip
+    held = _fetched(caller, key)
+    if "document" in held or "page_of" in held:
+        return _document(caller, key, held)
     blocks = [_thawed(*each) for each in held["blocks"]]
     rest = Rest(*held["rest"]) if held["rest"] else None
 
@@ -78,8 +101,36 @@ def more(caller: Caller, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; 
         items_name=held["items_name"],
         rest=rest,
         already_shown=held["already_shown"],
+        sequence=held.get("sequence", False),
         extend=extend,
         brief=f"more({key}): {len(blocks)} {held['noun']}",
+        on_sent=lambda _: caller.log.use_key(key),
+    )
+
+
+def _fetched(caller: Caller, key: str) -> dict[str, Any]:
+    try:
+        held: dict[str, Any] = json.loads(caller.stash.fetch(key)[0])
+    except ValueError:
+        # A snapshot of the workspace has a key too, under which only its own pages look.
+        raise ExpiredKey(f"{key[:40]!r} is not the key of a reply", hint="use the key a reply names") from None
+    return held
+
+
+def _document(caller: Caller, key: str, held: dict[str, Any]) -> Document:
+    """The page a key stands for, of the one text that all pages are positions in."""
+    snapshot, offset = held.get("page_of", clean(key)), held.get("offset", 0)
+    text = held["document"] if "document" in held else _fetched(caller, snapshot)["document"]
+    return Document(
+        text[offset:],
+        name=held["name"],
+        lines_before=held["lines_before"],
+        fence=held["fence"],
+        snapshot=snapshot,
+        offset=offset,
+        units=held.get("units"),
+        profile=held.get("profile", ""),
+        brief=f"more({key}): from line {held['lines_before'] + 1} of {held['name']}",
         on_sent=lambda _: caller.log.use_key(key),
     )
 

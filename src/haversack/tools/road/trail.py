@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from haversack.app import Caller
 from haversack.errors import HaversackError, StoreError
 from haversack.tools.road.fit import Remainder, Reply
-from haversack.tools.road.outcomes import Done, Outcome, Result
+from haversack.tools.road.outcomes import Done, Outcome
 from haversack.worklog.log_line import ARGUMENTS, VALUE, attempt, written
 
 if TYPE_CHECKING:
@@ -21,29 +21,27 @@ _SHORT_WORD = 15
 
 
 class Trail:
-    """One call's trail: keys are given while the reply is fitted, and everything is written when it is known."""
+    """One call's trail: its key is given when the reply is fitted, and everything is written when it is known."""
 
     def __init__(self, caller: Caller, tool: str, arguments: Mapping[str, object]) -> None:
         self._caller = caller
         self._tool = tool
         self._arguments = arguments
-        self._left: dict[str, Kept] = {}
+        self._left: Kept | None = None
 
-    def key_for(self, outcome: Outcome, remainder: Remainder, level: str) -> str:
-        """The key under which a remainder will be stashed, should the reply be sent with it."""
+    def key_for(self, outcome: Outcome, remainder: Remainder | None, level: str) -> str:
+        """The key under which a remainder will be stashed when the reply is sent; empty where nothing is left."""
+        if remainder is None:
+            return ""
         from haversack.tools.road.paging import frozen  # only a reply that was cut pays for what pages need
 
-        shown = 0
-        if isinstance(outcome, Result):
-            left = sum(block.counted for block, _ in remainder.blocks)
-            shown = sum(block.counted for block in outcome.blocks) - left
-        kept = self._caller.stash.prepare(frozen(outcome, remainder, shown, level), self._origin)
-        self._left[kept.key] = kept
-        return kept.key
+        text, snapshot = frozen(outcome, remainder, level)
+        self._left = self._caller.stash.prepare(text, self._origin, snapshot=snapshot)
+        return self._left.key
 
     def write(self, account: str, outcome: Outcome, reply: Reply) -> bool:
         """Stash, debit and log in one transaction; False, with nothing written, when a key was taken meanwhile."""
-        beside = (self._left[reply.left.key],) if reply.left else ()
+        beside = (self._left,) if self._left else ()
         on_sent = None if isinstance(outcome, Done) else outcome.on_sent
 
         def tell() -> None:

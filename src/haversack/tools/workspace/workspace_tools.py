@@ -1,5 +1,6 @@
 """The tools that look around: files, text search and git, under the same contract as everything else."""
 
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -24,8 +25,7 @@ from haversack.workspace.search.content_search import search_content as search
 from haversack.workspace.snapshots import Snapshot
 
 PAGE = 100
-COMMIT_PRICE = 20
-"""Tokens of a commit's line, as a rule."""
+SAMPLED = 48
 ADVICE = "Increase max_tokens for more."
 Path = Annotated[str, "File or folder, from the root"]
 Line = Annotated[int | None, Range(1, 10**9)]
@@ -50,9 +50,8 @@ def _rest(caller: Caller, snapshot: Snapshot[Any], shown: list[Block]) -> Rest |
     left = snapshot.total - len(shown)
     if left <= 0:
         return None
-    price = max(1, caller.profile.count("\n".join(block.text("") for block in shown)) // len(shown))
     key = caller.stash.keep_bytes(snapshot.data, snapshot.kind, snapshot.identity)
-    return Rest(left, left * price, "workspace", {"snapshot": key, "start": len(shown)})
+    return Rest(left, 0, "workspace", {"snapshot": key, "start": len(shown)}, _sample(snapshot, len(shown)))
 
 
 @resumes("workspace")
@@ -63,10 +62,21 @@ def _resumed(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     left = rest.items - len(found)
     if left <= 0:
         return found, None
-    price = rest.price * left // rest.items
     if start + len(found) >= snapshot.total:
-        return found, Rest(left, price, *rest.state["then"])
-    return found, Rest(left, price, rest.resume, {**rest.state, "start": start + len(found)})
+        return found, Rest(left, 0, *rest.state["then"])
+    start += len(found)
+    return found, Rest(left, 0, rest.resume, {**rest.state, "start": start}, _sample(snapshot, start))
+
+
+def _sample(snapshot: Snapshot[Any], start: int) -> Callable[[], Sequence[Block]]:
+    """Some items of a snapshot from a place on, spread evenly."""
+
+    def sample() -> list[Block]:
+        step = max(1, (snapshot.total - start) // SAMPLED)
+        places = range(start, snapshot.total, step)
+        return blocks(snapshot.kind, [each for at in places for each in islice(snapshot.items(at), 1)])
+
+    return sample
 
 
 def _notes(withheld: Withheld, *others: str) -> str:
@@ -174,9 +184,11 @@ def read_file(
 ) -> Outcome:
     """Read a file or a range of its lines, numbered."""
     found = read(caller.workspace, path, start_line=start_line, end_line=end_line, start_column=start_column)
+    head, text = _numbered(found)
     return Document(
-        _numbered(found),
+        text,
         name=found.path,
+        head=head,
         facts={
             "path": found.path,
             "kind": found.kind,
@@ -191,17 +203,16 @@ def read_file(
     )
 
 
-def _numbered(found: FileText) -> str:
+def _numbered(found: FileText) -> tuple[str, str]:
+    """What stands above a file's lines, and the lines with their numbers."""
     head = f"{found.path} ({found.total_lines:,} lines, {size(found.size)}, {found.encoding or found.kind})"
     if found.kind == "binary":
-        return f"{head}: binary, its content is not shown"
+        return "", f"{head}: binary, its content is not shown"
     if not found.first_line:
-        return f"{head}: no lines"
-    rows = [f"{line.number}\t{line_text(line)}" for line in found.lines()]
+        return "", f"{head}: no lines"
     if not found.is_whole:
-        after = found.last_line + 1
-        rows.append(f'(stopped here; read_file("{found.path}", start_line={after}) goes on)')
-    return "\n".join([head, *rows])
+        head += f'\n(to line {found.last_line:,}; read_file("{found.path}", start_line={found.last_line + 1}) goes on)'
+    return head, "\n".join(f"{line.number}\t{line_text(line)}" for line in found.lines())
 
 
 @tool(
@@ -270,6 +281,7 @@ def vcs_diff(
         found.parts,
         "hunks",
         log_lines.brief_diff(found),
+        sequence=True,
         heading="\n".join(part for part in (heading, _notes(found.withheld)) if part),
         empty=f"Nothing differs ({found.between}).",
         facts={"files": found.files, "added": found.added, "removed": found.removed, "between": found.between},
@@ -295,6 +307,7 @@ def vcs_log(
         found.commits,
         "commits",
         log_lines.brief_log(found),
+        sequence=True,
         total=found.total,
         empty="No commit passes the filters." if found.has_commits else "There are no commits yet.",
         limit_hint="Increase count for more.",
@@ -303,13 +316,15 @@ def vcs_log(
     if beyond <= 0:
         return result
     then: tuple[str, dict[str, Any]] = ("commits", {"head": found.head, "skip": found.commits.total, "asked": asked})
-    price = beyond * COMMIT_PRICE
     if result.rest is None:
-        return replace(result, rest=Rest(beyond, price, *then))
+        return replace(result, rest=Rest(beyond, 0, *then, lambda: _sampled_commits(caller, then[1])))
     held = result.rest
-    return replace(
-        result, rest=Rest(held.items + beyond, held.price + price, held.resume, {**held.state, "then": then})
-    )
+    return replace(result, rest=Rest(held.items + beyond, 0, held.resume, {**held.state, "then": then}, held.sample))
+
+
+def _sampled_commits(caller: Caller, state: dict[str, Any]) -> list[Block]:
+    """The next commits, to learn from what a line costs."""
+    return blocks("commits", earlier_commits(caller.workspace, state["head"], state["skip"], 30, **state["asked"]))
 
 
 @resumes("commits")
@@ -321,7 +336,7 @@ def _earlier(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     if left <= 0 or not found:
         return shown, None
     state = {**rest.state, "skip": skip + len(found)}
-    return shown, Rest(left, rest.price * left // rest.items, rest.resume, state)
+    return shown, Rest(left, 0, rest.resume, state)
 
 
 @tool(
@@ -337,6 +352,7 @@ def vcs_blame(caller: Caller, *, path: Path, start_line: Line = None, end_line: 
         found.runs,
         "runs",
         log_lines.brief_blame(found),
+        sequence=True,
         heading=log_lines.brief_blame(found),
         facts={"path": found.path, "commits": found.commits},
     )

@@ -1,0 +1,134 @@
+"""Fitting a document: as many of its lines as the budget holds, and where the next page begins."""
+
+from collections.abc import Callable
+
+from haversack.errors import BudgetTooSmall
+from haversack.tokens import Budget, LeftOut, cut
+from haversack.tools.road.fit import DEAREST_KEY, Draft, Remainder, Reply, settle
+from haversack.tools.road.layouts import Frame, Layout
+from haversack.tools.road.outcomes import NO_FACTS, Document
+from haversack.values import replace
+
+_COUNTED = 100_000
+"""Characters of a document that are counted to price it; of a longer one, as many from all over it."""
+_SLICES = 25
+_COUNTED_AS_JSON = 4_000
+_UNLIMITED = 10**12
+
+
+def fit_document(document: Document, budget: Budget, layout: Layout) -> Draft:
+    """A page of a document within the budget, from its beginning on; the rest is priced."""
+    return _Paging(document, budget, layout).draft()
+
+
+class _Paging:
+    """One document on its way into one budget."""
+
+    def __init__(self, document: Document, budget: Budget, layout: Layout) -> None:
+        self.document, self.budget, self.layout = document, budget, layout
+        self.profile, self.measure = budget.profile, budget.profile.measure
+        text = document.text
+        self.lines = text.count("\n") + bool(text and not text.endswith("\n"))
+        self.total = document.lines_before + self.lines
+
+    def draft(self) -> Draft:
+        if len(self.document.text) <= 64 * self.budget.tokens and (draft := self._whole()):
+            return draft
+        frame = Frame(self.budget.tokens, self.budget.tokens, self.total, True, None)
+        for each in (frame, replace(frame, bare=True)):
+            if draft := self._page(each):
+                return draft
+        raise BudgetTooSmall(
+            f"max_tokens is {self.budget.tokens}, too small for a page of this document", hint="ask for 256 or more"
+        )
+
+    def _whole(self) -> Draft | None:
+        frame = Frame(self.budget.tokens, self.budget.tokens, self.lines, False, None)
+        document, shown = self.document, self.document.text
+        if self.layout.is_json and document.facts and not document.lines_before:
+            shown = ""  # its facts say it all
+        elif not self.layout.is_json:
+            shown = cut(shown, _UNLIMITED, self.measure, fence=document.fence).shown
+        reply = self._written(shown, frame)
+        return Draft(lambda _: reply) if reply.tokens <= self.budget.tokens else None
+
+    def _page(self, frame: Frame) -> Draft | None:
+        document, layout = self.document, self.layout
+        units = self._units()
+        worst = LeftOut(DEAREST_KEY, self.total, self.profile.tokens(2 * units))
+        empty = replace(frame, left=worst, allows=layout.notes.spendable)
+        room = self.budget.units - sum(map(self.measure, self._around(empty))) - 2
+        for _ in range(8):
+            page = cut(document.text, max(room, 1), lambda part: self.measure(layout.page(part)), fence=document.fence)
+            taken = document.text[: len(document.text) - len(page.rest)]
+            # A program that reads JSON puts the pages together again, so it gets the text as it is.
+            draft = self._draft(taken, taken if layout.is_json else page.shown, page.fence, units, frame)
+            over = draft.reply(DEAREST_KEY).tokens - self.budget.tokens
+            if over <= 0 and taken:
+                return draft
+            room -= self.profile.room(max(over, 1)) + 1
+        return None
+
+    def _draft(self, taken: str, shown: str, fence: str, units: int, frame: Frame) -> Draft:
+        document, lines = self.document, taken.count("\n")
+        measured = max(1, self.measure(taken))
+        after = replace(
+            document,
+            text=document.text[len(taken) :],
+            head="",
+            facts=NO_FACTS,
+            lines_before=document.lines_before + lines,
+            fence=fence,
+            offset=document.offset + len(taken) if document.snapshot else 0,
+            units=max(1, units - measured),
+            profile=self.profile.name,
+            brief="",
+        )
+        body = self.measure(self.layout.page(shown))
+        one_page = sum(map(self.measure, self._around(Frame(10_000, 10**6, self.total, False, None), after)))
+        price = self.profile.tokens(max(1, round((units - measured) * self._dearer())) + one_page)
+        items = self.total - after.lines_before
+        frame = replace(
+            frame,
+            shown=max(lines, 1 if taken else 0),
+            part=bool(taken) and not lines,
+            allows=self.layout.notes.allows(lines, self.profile.tokens(body), items),
+        )
+
+        def write(key: str) -> Reply:
+            return self._written(shown, replace(frame, left=LeftOut(key, items, price)))
+
+        return Draft(write, Remainder(document=after))
+
+    def _dearer(self) -> float:
+        """How much more a unit of text costs in this layout, where characters may have to be escaped."""
+        if not self.layout.is_json:
+            return 1.0
+        some = self.document.text[:_COUNTED_AS_JSON]
+        return self.measure(self.layout.page(some)) / max(1, self.measure(some))
+
+    def _units(self) -> int:
+        """What the document measures: exactly, or by slices from all over it where counting all would take long."""
+        document = self.document
+        if document.units is not None and document.profile == self.profile.name:
+            return document.units
+        text = document.text
+        if len(text) <= _COUNTED:
+            return self.measure(text)
+        size = _COUNTED // _SLICES
+        starts = [number * (len(text) - size) // (_SLICES - 1) for number in range(_SLICES)]
+        return sum(self.measure(text[start : start + size]) for start in starts) * len(text) // (size * _SLICES)
+
+    def _written(self, shown: str, frame: Frame) -> Reply:
+        body = self.layout.page(shown)
+        # The text of a page may begin in any way, so it is counted together with what stands around it.
+        around: Callable[[Frame], tuple[str, str]] = self._around
+        text, tokens = settle(around, body, None, frame, self.budget)
+        return Reply(text, tokens, 0 if frame.part else frame.shown, self.total, frame.left)
+
+    def _around(self, frame: Frame, document: Document | None = None) -> tuple[str, str]:
+        page_of = document or self.document
+        return self.layout.document_head(page_of, frame), self.layout.document_tail(page_of, frame, self.total)
+
+
+__all__ = ["fit_document"]
