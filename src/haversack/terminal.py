@@ -7,7 +7,7 @@ from haversack.errors import ToolFailed
 from haversack.patterns import pattern
 
 _CONTROL = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_FOOTER = pattern(r"^(📏|⚡|Showing \d+ of |\[Budget )")
+_FOOTER = pattern(r"^(📏|⚡|Showing [\d,]+ of |\[Budget )")
 _TITLE = pattern(r"^(#\d+ \[[^\]\n]{1,40}\]|## |# )")
 
 

@@ -304,4 +304,4 @@ def test_every_tool_that_can_be_cut_is_read_to_its_end_here_or_shows_everything_
         for tool in tools().values()
         if {"limit", "candidates"} & {parameter.name for parameter in tool.parameters}
     }
-    assert limited - {"work_log"} <= followed
+    assert limited - {"work_log", "pack_candidates"} <= followed

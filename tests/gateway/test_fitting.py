@@ -59,7 +59,7 @@ def test_every_result_fits_in_every_view(view: str, through: Open) -> None:
 
 def test_the_footer_states_the_budget_and_the_key(through: Open) -> None:
     text = texts(known(through("--budget", "500")).result("big", n=3_000))
-    assert re.search(r"⚡ Budget: ~\d+/500 tokens used\. \d+ of 3000 lines shown\. find_in\(\"\w+\", query\)", text)
+    assert re.search(r"⚡ Budget: ~\d+/500 tokens used\. \d+ of 3,000 lines shown\. find_in\(\"\w+\", query\)", text)
     assert text.endswith(" tokens")
 
 

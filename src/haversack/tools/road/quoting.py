@@ -16,7 +16,7 @@ _UNSEEN = (
     r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
 )
 _OURS = (
-    r"(?:#\d+\b|📏|⚡|Showing \d+ of \d|\[Budget |## \[|# Project Context:|\[?\d{4}-\d\d-\d\d\]?\s*$"
+    r"(?:#\d+\b|📏|⚡|Showing [\d,]+ of \d|\[Budget |## \[|# Project Context:|\[?\d{4}-\d\d-\d\d\]?\s*$"
     r"|## (?:Pinned|Sessions|Prompts|Memories)\s*$|- (?:session|prompt|revision|relation) \S|Relations:\s*$)"
 )
 _MULTILINE = 8
