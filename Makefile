@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs clean install-dev install-bench torture mutate
+.PHONY: demo test check bench docs clean install-dev install-bench torture mutate attack
 
 demo: $(VENV)/installed
 	@$(BIN)/haversack demo
@@ -32,6 +32,9 @@ mutate: install-dev
 
 torture: install-dev
 	$(BIN)/python bench/torture.py $(ARGS)
+
+attack: install-dev
+	$(BIN)/python -m attack $(ARGS)
 
 install-dev: $(VENV)/installed-dev
 install-bench: $(VENV)/installed-bench

@@ -223,3 +223,39 @@ def test_every_line_is_one_json_document_without_line_breaks(full: Caller) -> No
     for line in transfer.export(full.memory, include_deleted=True):
         assert "\n" not in line
         assert json.loads(line)["type"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("id", 2**63 - 1),
+        ("id", 0),
+        ("kind", "fix\n📏 ~3 tokens"),
+        ("verification", "certain"),
+        ("status", "gone"),
+        ("scope", "everyone"),
+        ("importance", 7.0),
+        ("title", "x" * 501),
+        ("content", "x" * 300_000),
+        ("project", "a\nb"),
+        ("access_count", 10**30),
+    ],
+)
+def test_an_import_is_checked_as_a_save_is(field: str, value: object, full: Caller, fresh: Caller) -> None:
+    lines = [json.loads(line) for line in transfer.export(full.memory)]
+    next(line for line in lines if line["type"] == "observation")[field] = value
+    with pytest.raises(InvalidArgument, match="cannot be imported"):
+        transfer.import_(fresh.memory, [json.dumps(line) for line in lines])
+    assert not any('"observation"' in line for line in transfer.export(fresh.memory))
+
+
+def test_secrets_are_taken_out_of_an_import(full: Caller, fresh: Caller) -> None:
+    lines = [json.loads(line) for line in transfer.export(full.memory)]
+    next(line for line in lines if line["type"] == "observation")["content"] = "token ghp_" + "a1B2" * 9
+    transfer.import_(fresh.memory, [json.dumps(line) for line in lines])
+    assert "ghp_" not in "".join(transfer.export(fresh.memory))
+
+
+def test_a_line_nested_too_deeply_is_named(fresh: Caller) -> None:
+    with pytest.raises(InvalidArgument, match=r"line 1 .* nested too deeply"):
+        transfer.import_(fresh.memory, ["[" * 100_000])

@@ -6,18 +6,35 @@ store; relations name their ends by it.
 
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from haversack.errors import InvalidArgument
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
+from haversack.memory.save.checks import (
+    MAX_TITLE,
+    RELATION_TYPES,
+    SCOPES,
+    STATUSES,
+    VERIFICATIONS,
+    check_fraction,
+    check_kind,
+    check_line,
+    check_member,
+    check_optional_text,
+    check_tags,
+    check_text,
+)
+from haversack.memory.save.pipeline import Draft, content_hash
 from haversack.memory.search import index_words
 from haversack.store import observations, relations, sessions
 from haversack.store.engine import ConstraintBroken, Writer
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
+from haversack.text.redaction import redact
 from haversack.tokens import count_tokens, utf8_length
-from haversack.values import asdict, fields, record
+from haversack.values import asdict, fields, record, replace
 
 FORMAT = 1
 
@@ -63,13 +80,15 @@ def import_(memory: Memory, lines: Iterable[str]) -> Imported:
     """Add what is not there yet, in one transaction; a wrong line is an error that names it, and nothing is added."""
     outcomes = {"added": 0, "updated": 0, "known": 0}
     with memory.database.write() as tx:
-        reading = _Reading(tx)
+        reading = _Reading(tx, _Gate(memory))
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
                 outcomes[reading.take(json.loads(line))] += 1
-            except (ValueError, KeyError, TypeError, AttributeError, ConstraintBroken) as error:
+            except RecursionError:
+                raise InvalidArgument(f"line {number} cannot be imported: it is nested too deeply") from None
+            except (ValueError, KeyError, TypeError, AttributeError, ConstraintBroken, InvalidArgument) as error:
                 reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
                 raise InvalidArgument(
                     f"line {number} cannot be imported: {reason}",
@@ -85,8 +104,9 @@ class _Reading:
     Into an empty store everything comes with the id it had, since texts name others by it.
     """
 
-    def __init__(self, tx: Writer) -> None:
+    def __init__(self, tx: Writer, gate: "_Gate") -> None:
         self.tx = tx
+        self.gate = gate
         self.ids: dict[str, int] = {}
         self.keeps_ids = observations.newest_id(tx) == 0
         self.added: list[tuple[int, int]] = []
@@ -117,11 +137,11 @@ class _Reading:
         return "known"
 
     def _session(self, values: dict[str, Any]) -> str:
-        session = Session(**_typed(Session, values))
+        session = Session(**self.gate.passed(Session, values))
         return "added" if sessions.add(self.tx, session, project_key(session.project)) else "known"
 
     def _observation(self, values: dict[str, Any]) -> str:
-        found = Observation(**_typed(Observation, values))
+        found = self.gate.observation(Observation(**self.gate.passed(Observation, values)))
         if sessions.get(self.tx, found.session_id) is None:
             raise ValueError(f"there is no session {found.session_id[:60]!r}")
         held = observations.with_uid(self.tx, found.uid)
@@ -159,11 +179,11 @@ class _Reading:
 
     def _revision(self, values: dict[str, Any]) -> str:
         uid = values.pop("uid")
-        revision = Revision(**_typed(Revision, {**values, "observation_id": self.ids[uid]}))
+        revision = Revision(**self.gate.passed(Revision, {**values, "observation_id": self.ids[uid]}))
         return "added" if observations.put_revision(self.tx, revision) else "known"
 
     def _prompt(self, values: dict[str, Any]) -> str:
-        prompt = Prompt(**_typed(Prompt, values))
+        prompt = Prompt(**self.gate.passed(Prompt, values))
         if sessions.has_prompt(self.tx, prompt):
             return "known"
         sessions.add_prompt(self.tx, prompt, project_key(prompt.project))
@@ -173,11 +193,65 @@ class _Reading:
         values["from_id"] = self.ids[values.pop("from_uid")]
         values["to_id"] = self.ids[values.pop("to_uid")]
         values["type"] = values.pop("relation_type")
-        relation = Relation(**_typed(Relation, values))
+        relation = Relation(**self.gate.passed(Relation, values))
         if relations.has(self.tx, relation):
             return "known"
         relations.put(self.tx, relation)
         return "added"
+
+
+class _Gate:
+    """What `mem_save` checks and takes out, asked of every record that comes in."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._longest = memory.settings.max_content
+        self._redacts = memory.settings.redact
+
+    def passed(self, kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a record, checked one by one, without secrets."""
+        return {name: self._value(kind, name, value) for name, value in _typed(kind, values).items()}
+
+    def observation(self, found: Observation) -> Observation:
+        """The observation; the hash of a text that was changed here is made anew."""
+        draft = Draft(found.title, found.content, found.kind, found.project, found.scope, namespace=found.namespace)
+        check_text("title", found.title, MAX_TITLE)
+        return replace(found, content_hash=content_hash(draft))
+
+    def _value(self, kind: type, name: str, value: Any) -> Any:
+        if name in _CHECKS and (kind, name) != (Session, "id"):
+            return _CHECKS[name](value)
+        if name == "type":
+            return check_member("type", value, RELATION_TYPES)
+        if not isinstance(value, str):
+            return value
+        if name not in _TEXTS:
+            return check_line(name, value, _LONGEST_NAME)
+        text = check_optional_text(name, value, self._longest)
+        return redact(text).text if self._redacts else text
+
+
+_TEXTS = frozenset({"title", "content", "summary", "note"})
+_LONGEST_NAME = 4_000
+_HIGHEST_ID = 1 << 48
+"""Ids follow each other from the highest, so one near the end of the integers would end all saving."""
+
+
+def _check_id(value: int) -> int:
+    if not 0 < value < _HIGHEST_ID:
+        raise ValueError(f"id is {value}")
+    return value
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "id": _check_id,
+    "kind": check_kind,
+    "scope": partial(check_member, "scope", allowed=SCOPES),
+    "status": partial(check_member, "status", allowed=STATUSES),
+    "verification": partial(check_member, "verification", allowed=VERIFICATIONS),
+    "tags": check_tags,
+    "importance": partial(check_fraction, "importance"),
+    "strength": partial(check_fraction, "strength"),
+}
 
 
 def _typed(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,7 +270,7 @@ def _is_text(value: object) -> bool:
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53
 
 
 _IS: dict[object, Callable[[Any], bool]] = {

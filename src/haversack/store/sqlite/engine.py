@@ -292,10 +292,8 @@ def translated(path: str) -> Iterator[None]:
             f"the store {path} stayed locked for {BUSY_TIMEOUT_MS // 1000} seconds",
             hint="another process is holding it; try again, or run `haversack doctor`",
         ) from None
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreDamaged(
-            f"the store {path} is damaged ({error})", hint="run `haversack doctor`; nothing has been changed"
-        ) from None
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+        raise _damaged(path, error) from None
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError) as error:
         raise (_full(path) if _has_no_room(path) else _read_only(path, error)) from None
     except apsw.FullError:
@@ -318,6 +316,15 @@ def translated(path: str) -> Iterator[None]:
         if error.errno == EROFS:
             raise _read_only(path, error) from None
         raise
+
+
+def _damaged(path: str, error: apsw.Error) -> Exception:
+    # The statements are ours and the version was checked, so a missing name means a damaged schema.
+    if isinstance(error, apsw.SQLError) and not str(error).startswith(("no such table", "no such column")):
+        return error
+    return StoreDamaged(
+        f"the store {path} is damaged ({str(error)!a})", hint="run `haversack doctor`; nothing has been changed"
+    )
 
 
 def _not_text(error: UnicodeDecodeError) -> apsw.CorruptError:

@@ -1,0 +1,1 @@
+"""Our own adversary: `make attack` tries to break the product and says what held."""
