@@ -5,8 +5,8 @@ import re
 import unicodedata
 
 from haversack.patterns import pattern
+from haversack.repositories import common_directory, folders_above, git_directory, git_text, is_git_directory
 
-_MOST_READ = 1 << 20
 _NAMELESS = "root"
 
 _SECTION = pattern(r'\s*\[\s*([\w.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]')
@@ -30,7 +30,7 @@ def detect_project(directory: str, *, explicit: str = "") -> str:
     if repository is None:
         return _tidy(os.path.basename(folder)) or _NAMELESS
     top, git_directory = repository
-    common = _common_directory(git_directory)
+    common = common_directory(git_directory)
     return _remote_name(common) or _repository_name(top, git_directory, common) or _NAMELESS
 
 
@@ -69,41 +69,17 @@ def _absolute(directory: str) -> str:
 
 
 def _find_repository(folder: str) -> tuple[str, str] | None:
-    """The nearest folder upwards that git works in, and its git directory."""
-    while True:
-        marker = os.path.join(folder, ".git")
-        if _is_git_directory(marker):
-            return folder, marker
-        if (pointed := _pointed_to(marker, folder)) and _is_git_directory(pointed):
-            return folder, pointed
-        if _is_git_directory(folder) and os.path.isdir(os.path.join(folder, "objects")):
-            return folder, folder
-        parent = os.path.dirname(folder)
-        if parent in {folder, ""}:
-            return None
-        folder = parent
-
-
-def _is_git_directory(path: str) -> bool:
-    return os.path.isfile(os.path.join(path, "HEAD"))
-
-
-def _pointed_to(marker: str, folder: str) -> str:
-    """Where a `.git` file, as worktrees and submodules have, says the git directory is."""
-    first = _read(marker).partition("\n")[0]
-    name, colon, path = first.partition(":")
-    if not colon or name.strip() != "gitdir" or not path.strip():
-        return ""
-    return os.path.normpath(os.path.join(folder, path.strip()))
-
-
-def _common_directory(git_directory: str) -> str:
-    shared = _read(os.path.join(git_directory, "commondir")).strip()
-    return os.path.normpath(os.path.join(git_directory, shared)) if shared else git_directory
+    """The nearest folder upwards that git works in, and its git directory; a bare repository is both."""
+    for each in folders_above(folder):
+        if directory := git_directory(each):
+            return each, directory
+        if is_git_directory(each) and os.path.isdir(os.path.join(each, "objects")):
+            return each, each
+    return None
 
 
 def _remote_name(common: str) -> str:
-    remotes = _remote_urls(_read(os.path.join(common, "config")))
+    remotes = _remote_urls(git_text(os.path.join(common, "config")))
     preferred = [remotes.get("origin", ""), remotes.get("upstream", ""), *remotes.values()]
     return next((name for url in preferred if (name := repository_name(url))), "")
 
@@ -155,17 +131,6 @@ def _value(written: str) -> str:
         else:
             value.append(character)
     return "".join(value).strip()
-
-
-def _read(path: str) -> str:
-    """The beginning of a small text file; empty when it is not a plain file or cannot be read."""
-    if not os.path.isfile(path):
-        return ""
-    try:
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            return file.read(_MOST_READ)
-    except OSError:
-        return ""
 
 
 def _tidy(name: str) -> str:
