@@ -186,6 +186,7 @@ _STATUSES = {
     "conflict": 409,
     "wrong_stage": 409,
     "changed": 412,
+    "forbidden": 403,
     "outside_root": 403,
     "withheld": 403,
     "store_busy": 503,
