@@ -31,6 +31,7 @@ class MemorySettings:
     max_content: int = 200_000
     duplicate_minutes: int = 15
     semantic: str = "auto"
+    model: str = ""
 
 
 @record

@@ -14,7 +14,7 @@ def microseconds_now() -> int:
 
 
 def _unheard(identifier: int) -> None:
-    """Nobody waits to hear what was saved."""
+    """The callback of a memory whose saves nobody follows: it does nothing."""
 
 
 @record

