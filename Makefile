@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs clean install-dev install-bench torture mutate attack
+.PHONY: demo test test-gateway check bench docs clean install-dev install-bench torture mutate attack
 
 demo: $(VENV)/installed
 	@$(BIN)/haversack demo
@@ -11,6 +11,10 @@ demo: $(VENV)/installed
 test: install-dev
 	@$(BIN)/python tools/install_inspector.py
 	$(BIN)/python -m pytest -n 2
+
+test-gateway: install-dev
+	@$(BIN)/python tools/install_servers.py
+	$(BIN)/python -m pytest tests/gateway
 
 check: install-dev
 	$(BIN)/ruff check .

@@ -66,9 +66,7 @@ class Wire:
         self.send({"jsonrpc": "2.0", "id": identifier, "method": method, "params": params or {}})
         return self.line()
 
-    def call(
-        self, tool: str, identifier: object = 1, meta: Mapping[str, object] | None = None, **arguments: object
-    ) -> bytes:
+    def call(self, tool: str, identifier: object = 1, meta: Any = None, **arguments: object) -> bytes:
         params: dict[str, object] = {"name": tool, "arguments": arguments}
         if meta is not None:
             params["_meta"] = meta
@@ -76,7 +74,7 @@ class Wire:
 
     def result(self, tool: str, **arguments: object) -> dict[str, Any]:
         """The result of a call."""
-        held: dict[str, Any] = json.loads(self.call(tool, **arguments))["result"]  # type: ignore[arg-type]
+        held: dict[str, Any] = json.loads(self.call(tool, **arguments))["result"]
         return held
 
     def greet(self, name: str = "test", **capabilities: object) -> bytes:

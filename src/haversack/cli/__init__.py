@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from haversack import terminal
 from haversack.cli.doors import OWN, Door
 from haversack.errors import HaversackError, WrongUsage
-from haversack.tools.registry import find_command
 from haversack.version import __version__
 
 EXIT_DONE, EXIT_ERROR, EXIT_USAGE, EXIT_UNEXPECTED, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
@@ -63,6 +62,8 @@ def _run(typed: list[str], doors: Sequence[Door]) -> int:
         for door in doors:
             if name == door.name:
                 return door.open(rest)
+        from haversack.tools.registry import find_command  # a door opens without loading the tools
+
         if found := find_command(name):
             from haversack.cli import tool_command
 

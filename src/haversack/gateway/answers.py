@@ -77,12 +77,12 @@ class Answers:
             self._tool_result(line, result, pending)
         elif pending.method in ("tasks/result", "tasks/get") and pending.tool:
             self._task_result(line, result, pending)
+        elif pending.method in ("resources/read", "prompts/get"):
+            self._desk.pass_resource(line, pending)
         else:
             self._desk.write(line)
             if pending.method == "initialize":
                 self._instructions = str(result.get("instructions") or "")
-            elif pending.method in ("resources/read", "prompts/get"):
-                self._desk.note(pending, json.dumps(result, ensure_ascii=False))
 
     def _tool_result(self, line: bytes, result: Json, pending: Pending) -> None:
         held = result.get("task")

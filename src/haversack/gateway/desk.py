@@ -12,7 +12,7 @@ from haversack.errors import HaversackError
 from haversack.gateway.delivery import Delivery
 from haversack.gateway.meter import fits_surely
 from haversack.gateway.own_tools import OwnTools, failed, text_result
-from haversack.gateway.results import LONGEST_LINE, Fitted, Rule, fit_result
+from haversack.gateway.results import LONGEST_LINE, Fitted, Rule, fit_resource, fit_result
 from haversack.gateway.settings import Server, Settings
 from haversack.gateway.spool import Spools
 from haversack.gateway.views import UNKNOWN, Client, client_named
@@ -189,6 +189,21 @@ class Desk:
             return line
         message = f"The result has {len(line):,} bytes and could not be fitted: {error}"
         return encoded({"jsonrpc": "2.0", "id": pending.identifier, "result": failed(message)})
+
+    def pass_resource(self, line: bytes, pending: Pending) -> None:
+        """Write what a resource or a prompt holds, and debit it; with `resources = "cut"` its texts are fitted."""
+        if not self.settings.cut_resources or pending.method != "resources/read":
+            self.write(line)
+            self.note(pending, line.decode("utf-8", "replace"))
+            return
+
+        def deliver() -> None:
+            text = line.decode("utf-8", "replace")
+            span = members(text)["result"].value
+            fitted = fit_resource(text[span.start : span.end], self._rule(pending), self.delivery)
+            self.write(as_bytes(spliced(text, [(span, fitted)])))
+
+        self.submit(deliver)
 
     def own_answer(self, tool: str, arguments: Any, ceiling: int | None) -> Json:
         """The result of a call of an own tool."""

@@ -4,9 +4,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from haversack.gateway.results import Structured
 from haversack.gateway.schemas import slimmed, widened
-from haversack.gateway.settings import Mode
+from haversack.gateway.settings import Mode, Structured
 from haversack.patterns import pattern
 from haversack.protocol.spans import Member, Span, items, members, spliced, without
 from haversack.tokens import Profile

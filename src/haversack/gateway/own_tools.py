@@ -133,6 +133,8 @@ class OwnTools:
                 raise InvalidArgument(f"this result is too long for {name}", hint="use query, or more for its pages")
             return self._fitted(self._spools.find(key, wanted), 0, tokens, key)
         held = json.loads(self._delivery.fetch(self._delivery.original_of(key)))
+        if "page_of" in held:
+            held = json.loads(self._delivery.fetch(held["page_of"]))
         text, before = held.get("document"), held.get("lines_before", 0)
         if not isinstance(text, str):
             raise InvalidArgument(f"what {key!r} stands for is a list, not one text", hint=f'more("{key}") pages it')

@@ -2,17 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from haversack.errors import BudgetTooSmall
 from haversack.gateway.bodies import Body, body_of, content_units, placeholder
 from haversack.gateway.delivery import Delivery
-from haversack.gateway.meter import Meter, escaped, fits_surely, price
+from haversack.gateway.meter import Meter, escaped, fits_surely, price, remembering
 from haversack.gateway.prices import Binary
 from haversack.gateway.renderings import rendered
 from haversack.gateway.schemas import KEY
+from haversack.gateway.settings import Structured
 from haversack.gateway.views import View
-from haversack.protocol.spans import Member, Span, members, spliced, without
+from haversack.protocol.spans import Member, Span, items, members, spliced, without
 from haversack.tokens import Budget, Profile, cut
 from haversack.tools.road.deliver import Asked
 from haversack.tools.road.outcomes import NO_FACTS, Document
@@ -29,7 +30,6 @@ _WIDEST_GAP = (
     "[Budget Critical: ~100k tokens over. Complete or hand over now.]"
 )
 """What stands between and below the two ends of an error, at its dearest."""
-Structured = Literal["widen", "strip", "keep"]
 
 
 @record
@@ -64,6 +64,27 @@ def fit_result(text: str, rule: Rule, delivery: Delivery) -> Fitted | int:
         outcome = fit_result(text, rule, delivery)
         return outcome if isinstance(outcome, Fitted) else Fitted(text, outcome)
     return _Fitting(text, found, result, rule, delivery).outcome()
+
+
+def fit_resource(text: str, rule: Rule, delivery: Delivery) -> str:
+    """The JSON text of a `resources/read` result with each text content within the budget."""
+    found = members(text)
+    if "contents" not in found:
+        return text
+    changes: list[tuple[Span, str]] = []
+    for span in items(text, found["contents"].value.start):
+        content = members(text, span.start)
+        if "text" not in content:
+            continue
+        place = content["text"].value
+        held = json.loads(text[place.start : place.end])
+        meter = Meter(Budget(rule.tokens, delivery.profile))
+        meter.add(held)
+        if meter.is_over:
+            document = Document(held, name=rule.tool, advice="", brief="cut")
+            reply = delivery.deliver(rule.tool, rule.arguments, document, Asked(max_tokens=rule.tokens))
+            changes.append((place, _json(reply.text)))
+    return spliced(text, changes)
 
 
 class _Fitting:
@@ -132,18 +153,19 @@ class _Fitting:
         budget = Budget(max(room, 1), replace(self.profile, overhead=0))
         shown: list[dict[str, Any]] = []
         lines: list[str] = []
-        spent = 0
+        spent = size = 0
         for place, part in enumerate(body.parts):
             meter = Meter(replace(budget, tokens=max(room - spent, 1)))
             if part.binary is not None:
                 meter.add_tokens(part.binary.tokens)
-                too_large = part.binary.size > LONGEST_LINE // 2
+                too_large = size + part.binary.size > LONGEST_LINE * 3 // 4
             else:
                 meter.add(part.text)
                 too_large = False
             if not meter.is_over and not too_large and part.block is not None:
                 shown.append(part.block)
                 spent += meter.tokens
+                size += part.binary.size if part.binary else len(part.text)
             elif part.binary is not None and part.block is not None:
                 lines.append(placeholder(part.binary, self._keep_block(part.block, part.binary)))
             else:
@@ -164,7 +186,7 @@ class _Fitting:
         for block in shown:
             content_units(block, meter, self.profile)
         channel = escaped(self.profile) if self.in_structured else self.profile
-        return replace(channel, overhead=overhead + meter.units)
+        return remembering(replace(channel, overhead=overhead + meter.units))
 
     def _reply(self, text: str, original: str, profile: Profile) -> tuple[str, int]:
         """The text within the budget, and what it costs with all that is beside it."""
@@ -283,4 +305,4 @@ def _json(value: object) -> str:
     return text
 
 
-__all__ = ["LONGEST_LINE", "Fitted", "Rule", "fit_result"]
+__all__ = ["LONGEST_LINE", "Fitted", "Rule", "fit_resource", "fit_result"]

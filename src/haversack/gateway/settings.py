@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from haversack.gateway.results import Structured
 from haversack.gateway.views import View
 from haversack.values import record
 
+Structured = Literal["widen", "strip", "keep"]
 Mode = Literal["pass", "slim", "index", "search", "auto"]
 MODES: tuple[Mode, ...] = ("pass", "auto", "slim", "index", "search")
 NO_BUDGETS: Mapping[str, int] = MappingProxyType({})

@@ -316,10 +316,10 @@ class Gateway:
         is_final = isinstance(result, dict) and len(changes) == 1
         if is_final and pending.tool and pending.method in ("tools/call", "tasks/result"):
             self._desk.submit(lambda: self._desk.deliver(own, pending))
+        elif pending.method in ("resources/read", "prompts/get") and isinstance(result, dict):
+            self._desk.pass_resource(own, pending)
         else:
             self._desk.write(own)
-            if pending.method in ("resources/read", "prompts/get") and isinstance(result, dict):
-                self._desk.note(pending, json.dumps(result, ensure_ascii=False))
 
     def respond_spool(self, spool: Spool, pending: Pending) -> None:
         """Answer with where a line is kept that is too long for memory."""

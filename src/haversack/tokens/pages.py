@@ -46,12 +46,12 @@ def cut(text: str, room: int, measure: Callable[[str], int], *, fence: str = "")
 
 def _measure_up_to(text: str, room: int, measure: Callable[[str], int]) -> int:
     """What `text` measures; of a long one that is far over `room`, what enough of its beginning measures."""
-    size = _BEGINNING
+    size = max(_BEGINNING, 5 * room)
     while size < len(text):
-        # A beginning may cost a little more than what it is the beginning of, but never twice as much.
-        if (cost := measure(text[:size])) > 2 * room:
+        # A beginning may cost a little more than what it is the beginning of, but never by half.
+        if (cost := measure(text[:size])) > room + room // 2 + _SHORTEST_PART:
             return cost
-        size *= 4
+        size *= 2
     return measure(text)
 
 

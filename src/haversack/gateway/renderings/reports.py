@@ -48,6 +48,9 @@ def _pytest(lines: list[str]) -> list[bool] | None:
 
 def _other(lines: list[str]) -> list[bool] | None:
     """Which lines are failures with what is told below them, or the summary."""
+    sample = lines[:: max(1, len(lines) // 200)]
+    if sum(bool(_PASSED.search(line) or _FAILED.search(line)) for line in sample) * 8 < len(sample):
+        return None
     passed = sum(bool(_PASSED.search(line)) for line in lines)
     failed = [place for place, line in enumerate(lines) if _FAILED.search(line)]
     if passed + len(failed) < len(lines) // 4 or not any(_SUMMARY.search(line) for line in lines):
@@ -64,6 +67,8 @@ def _other(lines: list[str]) -> list[bool] | None:
 def folded(text: str) -> Rendering | None:
     """A text in which a group of lines repeats many times in a row, as the frames of a deep recursion do."""
     lines = text.splitlines()
+    if len(set(lines)) * 2 > len(lines):
+        return None
     made: list[str] = []
     place = folds = 0
     while place < len(lines):
