@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,42 @@ def test_an_error_keeps_its_message_before_its_hint() -> None:
     assert error.message == "the message " * 5
     assert error.hint.endswith("…")
     assert count_tokens(error.written()) in range(55, 65)
+
+
+def test_the_pages_of_a_long_document_are_positions_in_one_snapshot(caller: Caller) -> None:
+    lines = [
+        f"{number}: {number * 7919 % 104729} words of a line that differs from all others" for number in range(16_000)
+    ]
+    document = Document("\n".join(lines), name="long")
+    assert len(document.text) > 900_000
+
+    def stored() -> int:
+        with caller.database.read() as tx:
+            return int(tx.value("SELECT sum(length(body)) FROM stash"))
+
+    reply = deliver(caller, FETCH, document, Asked(max_tokens=2_000))
+    snapshot = stored()
+    shown = reply.shown
+    for _ in range(60):
+        assert reply.left is not None
+        reply = call(caller, "more", {"key": reply.left.key, "max_tokens": 1_000})
+        shown += reply.shown
+    assert stored() - snapshot < 60 * 400
+    assert f"\n{shown - 1}: " in reply.text
+
+
+def test_each_item_is_rendered_at_most_once_at_a_level(caller: Caller) -> None:
+    rendered: Counter[tuple[int, str]] = Counter()
+
+    def block(number: int) -> Block:
+        def text(level: str) -> str:
+            rendered[number, level] += 1
+            return f"item {number} " + "word " * (5 + number % 9)
+
+        return Block(f"item {number}", text, lambda level: {"item": number})
+
+    for level in ("summary", "standard", "full", "auto"):
+        rendered.clear()
+        result = Result([block(number) for number in range(80)], noun="items", total=80)
+        deliver(caller, Origin("list_items"), result, Asked(max_tokens=300, level=level))
+        assert set(rendered.values()) == {1}

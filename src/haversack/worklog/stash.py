@@ -70,7 +70,8 @@ class Stash:
         with self.database.read() as tx:
             digest = blake2b(identity, key=table.salt(tx).encode(), digest_size=16).digest()
             key = _free_key(tx, digest)
-        return Kept(key, digest, origin, body)
+        # Halves of surrogate pairs cannot be stored in a column of text.
+        return Kept(key, digest, origin.encode("utf-8", "replace").decode(), body)
 
     def put(self, tx: Writer, texts: Sequence[Kept]) -> bool:
         """Store prepared texts; False, with nothing stored, when another text has taken a key meanwhile."""

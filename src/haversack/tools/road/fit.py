@@ -355,7 +355,7 @@ class _Writing:
         self.fitting, self.left_out = fitting, left_out
         self.result, self.layout = fitting.result, fitting.layout
         ranked = sorted(pieces, key=lambda piece: fitting.rank[id(piece.block)])
-        parts = list(self._parts(in_order(ranked)))
+        parts = list(self._parts(in_order(ranked, by_section=not self.layout.is_json)))
         self.body = "".join(text for text, _ in parts)
         # A profile of a channel of its own, in which a line feed may be written otherwise, counts the whole.
         clean = PROFILES.get(fitting.profile.name) is fitting.profile and all(starts_cleanly(text) for text, _ in parts)

@@ -246,10 +246,12 @@ def _alert(notes: Notes, frame: Frame) -> str:
     return notes.alert or (notes.reason if frame.cut_by_budget else "")
 
 
-def in_order(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces in the order in which they are printed: by place where they have one, under their sections."""
+def in_order(pieces: Sequence[Piece], *, by_section: bool) -> list[Piece]:
+    """Pieces in the order in which they are printed: by place where they have one, and under their sections."""
     if any(piece.block.place is not None for piece in pieces):
         pieces = sorted(pieces, key=lambda piece: piece.block.place or 0)
+    if not by_section:
+        return list(pieces)
     groups: dict[str, list[Piece]] = {}
     for piece in pieces:
         groups.setdefault(piece.block.section, []).append(piece)
