@@ -13,6 +13,14 @@ DOORS = (
         "Serve the tools over MCP on standard input and output.",
         "haversack.__main__:serve",
     ),
+    Door(
+        "install",
+        "hosts and servers",
+        "Connect the agents' programs on this machine.",
+        "haversack.hosts.commands:install",
+    ),
+    Door("uninstall", "hosts and servers", "Take back what install wrote.", "haversack.hosts.commands:uninstall"),
+    Door("hook", "hosts and servers", "Answer an event of a host; hosts run this.", "haversack.hosts.hook:main"),
     Door("web", "hosts and servers", "Serve the page, MCP and JSON over HTTP.", "haversack.web.commands:web"),
     Door("token", "hosts and servers", "Make, list and revoke HTTP tokens.", "haversack.web.commands:token"),
     Door(

@@ -33,10 +33,12 @@ class App:
         *,
         now: Callable[[], int] = microseconds_now,
         embeds: bool = False,
+        busy_milliseconds: int | None = None,
     ) -> None:
         self.config = config or load()
         self.now = now
         self._embeds = embeds
+        self._busy_milliseconds = busy_milliseconds
 
     @cached_property
     def database(self) -> Engine:
@@ -44,7 +46,7 @@ class App:
             return self._server_store()
         from haversack.store.sqlite.engine import Database
 
-        return Database(self.config.store_path)
+        return Database(self.config.store_path, busy_milliseconds=self._busy_milliseconds)
 
     def _server_store(self) -> Engine:
         from haversack.store.postgres import open_store

@@ -73,6 +73,16 @@ class WorkspaceSettings:
 
 
 @record
+class HookSettings:
+    """What hosts get from their hooks, in tokens; `relevance` is the percentage of a prompt a memory must be about."""
+
+    start_tokens: int = 1_500
+    prompt_tokens: int = 300
+    digest_tokens: int = 400
+    relevance: int = 45
+
+
+@record
 class ServerSettings:
     """The MCP door."""
 
@@ -116,6 +126,7 @@ class Config:
     budget: BudgetSettings = BudgetSettings()
     stash: StashSettings = StashSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
+    hooks: HookSettings = HookSettings()
     server: ServerSettings = ServerSettings()
     store: StoreSettings = StoreSettings()
     http: HttpSettings = HttpSettings()

@@ -38,6 +38,10 @@ TYPED = {
     "topic-key": "'Auth model'",
     "budget reset": "ACCOUNT",
     "log": "ACCOUNT",
+    "project rename": "PROJECT renamed",
+    "project merge": "PROJECT p",
+    "project forget": "p",
+    "project undo": "",
     "ws read": "notes.txt",
     "ws info": "notes.txt",
     "ws blame": "notes.txt",
@@ -55,11 +59,14 @@ SUGGESTED = {"integer": "1", "integers": "1", "number": "0.5", "string": "note",
 @pytest.fixture
 def seeded(caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
     for number in range(30):
-        call(caller, "mem_save", {"title": f"note {number}", "content": f"text {number} " * 20, "project": "p"})
+        call(caller, "mem_save", {"title": f"note {number}", "content": f"text {number} " * 20})
     call(caller, "mem_relate", {"from_id": 5, "to_id": 6, "relation_type": "fixes"})
     call(caller, "mem_update", {"id": 1, "content": "a new text"})
     call(caller, "mem_delete", {"id": 3})
     call(caller, "mem_session_start", {"id": "s0"})
+    call(caller, "mem_save", {"title": "elsewhere", "content": "c", "project": "p"})
+    call(caller, "mem_save", {"title": "elsewhere", "content": "c", "project": "q"})
+    call(caller, "project_rename", {"old": "q", "new": "r"})
     (tmp_path / "notes.txt").write_text("some text\n")
     monkeypatch.chdir(tmp_path)
     return caller
@@ -84,6 +91,7 @@ def words(caller: Caller, command: Command, tool: Tool) -> list[str]:
         now.app.close()
         assert left is not None
         typed = typed.replace("KEY", left.key)
+    typed = typed.replace("PROJECT", caller.memory.project())
     if "PACK" in typed:
         made = json.loads(call(caller, "context_pack", {"format": "json"}).text)["pack_id"]
         typed = typed.replace("PACK", made)

@@ -24,7 +24,7 @@ QUERIES = st.one_of(
     ),
 )
 PLACES: dict[str, SearchStrategy[object]] = {
-    "project": st.sampled_from(["", *PROJECTS, "nobody's project " * 12]),
+    "project": st.sampled_from(["all", "", *PROJECTS, "nobody's project " * 12]),
     "scope": st.sampled_from(["", "project", "personal"]),
     "namespace": st.sampled_from([None, *NAMESPACES]),
 }

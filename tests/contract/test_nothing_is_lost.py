@@ -28,18 +28,18 @@ from tests.contract.worlds import PROJECTS, world
 ITEM = re.compile(r"^(?:#(\d+) |- (session [\w-]+)|- (prompt \d+)|- (revision \d+)|## \[[^\]]+\] .*?(?: \(#(\d+)\))?$)")
 BUDGETS = st.integers(FLOOR, 3_000)
 CUT_BY_LIMIT: list[tuple[str, dict[str, object]]] = [
-    ("mem_search", {"query": "token 数据库 кэш port", "limit": 3}),
-    ("mem_search", {"query": "token 数据库 кэш port", "limit": 200}),
-    ("mem_search", {"query": "token", "limit": 7, "match": "all"}),
+    ("mem_search", {"query": "token 数据库 кэш port", "limit": 3, "project": "all"}),
+    ("mem_search", {"query": "token 数据库 кэш port", "limit": 200, "project": "all"}),
+    ("mem_search", {"query": "token", "limit": 7, "match": "all", "project": "all"}),
     ("mem_search", {"query": "deploy latency", "limit": 5, "project": PROJECTS[0]}),
-    ("mem_context", {"limit": 4}),
-    ("mem_context", {"limit": 200}),
-    ("list_observations", {"limit": 9}),
-    ("list_observations", {"limit": 200, "kind": "decision"}),
-    ("list_sessions", {"limit": 3}),
+    ("mem_context", {"project": "all", "limit": 4}),
+    ("mem_context", {"project": "all", "limit": 200}),
+    ("list_observations", {"project": "all", "limit": 9}),
+    ("list_observations", {"project": "all", "limit": 200, "kind": "decision"}),
+    ("list_sessions", {"project": "all", "limit": 3}),
     ("mem_timeline", {"observation_id": 40, "before": 100, "after": 100}),
-    ("mem_compact", {"older_than_days": 0}),
-    ("context_pack", {"candidates": 50, "detail_level": "full"}),
+    ("mem_compact", {"project": "all", "older_than_days": 0}),
+    ("context_pack", {"project": "all", "candidates": 50, "detail_level": "full"}),
 ]
 
 
@@ -157,11 +157,11 @@ def scribble(caller: Caller, random: Random, gone: set[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("mem_search", {"query": "token", "limit": 5}),
-        ("mem_search", {"query": "token", "limit": 5, "match": "all"}),
-        ("mem_context", {"limit": 5}),
-        ("list_observations", {"limit": 5}),
-        ("mem_compact", {"older_than_days": 0}),
+        ("mem_search", {"query": "token", "limit": 5, "project": "all"}),
+        ("mem_search", {"query": "token", "limit": 5, "match": "all", "project": "all"}),
+        ("mem_context", {"project": "all", "limit": 5}),
+        ("list_observations", {"project": "all", "limit": 5}),
+        ("mem_compact", {"project": "all", "older_than_days": 0}),
     ],
 )
 @examples(3)
@@ -200,12 +200,12 @@ def test_more_matches_than_are_ranked_are_all_reachable_and_counted(query: str, 
     count = 1_300
     with caller.database.write():
         for number in range(count):
-            pipeline.save(caller.memory, Draft(title=f"note {number}", content=f"the token of {number}", project="p"))
-        pipeline.save(caller.memory, Draft(title="something else", content="nothing of the kind", project="p"))
+            pipeline.save(caller.memory, Draft(title=f"note {number}", content=f"the token of {number}"))
+        pipeline.save(caller.memory, Draft(title="something else", content="nothing of the kind"))
     reply = call(caller, "mem_search", {"query": query, "limit": 10, "max_tokens": 2_000})
     assert reply.total == count == search.count_search_results(caller.memory, query, search.filters(caller.memory))
     # Another writer adds a match, turns an old note into one, and changes one that was not shown yet.
-    pipeline.save(caller.memory, Draft(title="late", content="the token of another", project="p"))
+    pipeline.save(caller.memory, Draft(title="late", content="the token of another"))
     edits.update(caller.memory, count + 1, Changes(content="the token of somebody else"))
     edits.update(caller.memory, 5, Changes(content="the token of 5, changed"))
     shown = list(reply.names)

@@ -86,7 +86,7 @@ def test_every_candidate_is_reachable_however_many_there_are(caller: Caller, clo
         for number in range(620):
             save(caller.memory, Draft(title=f"note {number}", content="c", project="p"))
     clock.advance(days=2)
-    reply = call(caller, "mem_compact", {"older_than_days": 1, "max_tokens": 20_000})
+    reply = call(caller, "mem_compact", {"project": "all", "older_than_days": 1, "max_tokens": 20_000})
     shown = list(reply.names)
     while reply.left:
         reply = call(caller, "more", {"key": reply.left.key, "max_tokens": 20_000})
@@ -97,4 +97,4 @@ def test_every_candidate_is_reachable_however_many_there_are(caller: Caller, clo
 @pytest.mark.parametrize("days", [-1, "soon", 1.5])
 def test_a_wrong_age_is_an_error(caller: Caller, days: object) -> None:
     with pytest.raises(InvalidArgument, match="older_than_days"):
-        call(caller, "mem_compact", {"older_than_days": days})
+        call(caller, "mem_compact", {"project": "all", "older_than_days": days})

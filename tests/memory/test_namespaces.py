@@ -52,7 +52,7 @@ def test_a_reading_tool_shows_one_namespace_alone(shared: Caller, tool: str, nam
 def test_leaving_the_namespace_out_means_all_of_them(shared: Caller) -> None:
     text = call(shared, "mem_context", {"project": "p"}).text
     assert all(name in text for name in ("main", "scout", "smith"))
-    assert call(shared, "mem_search", {"query": "cache"}).total == 6
+    assert call(shared, "mem_search", {"project": "all", "query": "cache"}).total == 6
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.memory.projects import detect_project, project_key, repository_name
+from haversack.memory.projects import detect_project, project_key, remote_identity, short_name
 
 
 def git(directory: Path, *arguments: str) -> None:
@@ -35,26 +35,26 @@ def test_an_explicit_name_comes_first(repository: Path) -> None:
 
 def test_the_remote_names_the_project(repository: Path) -> None:
     git(repository, "remote", "add", "origin", "git@example.org:owner/The-Thing.git")
-    assert detect_project(str(repository)) == "The-Thing"
+    assert short_name(detect_project(str(repository))) == "The-Thing"
 
 
 def test_any_folder_below_belongs_to_the_repository(repository: Path) -> None:
     deep = repository / "src" / "deep"
     deep.mkdir(parents=True)
-    assert detect_project(str(deep)) == "checkout"
+    assert short_name(detect_project(str(deep))) == "checkout"
 
 
 def test_without_origin_another_remote_is_asked(repository: Path) -> None:
     git(repository, "remote", "add", "fork", "https://example.org/me/fork.git")
     git(repository, "remote", "add", "upstream", "https://example.org/them/source.git")
-    assert detect_project(str(repository)) == "source"
+    assert short_name(detect_project(str(repository))) == "source"
 
 
 def test_worktrees_are_one_project(repository: Path, tmp_path: Path) -> None:
     git(repository, "worktree", "add", "-q", str(tmp_path / "hotfix"), "-b", "hotfix")
-    assert detect_project(str(tmp_path / "hotfix")) == "checkout"
+    assert short_name(detect_project(str(tmp_path / "hotfix"))) == "checkout"
     git(repository, "remote", "add", "origin", "https://example.org/o/named")
-    assert detect_project(str(tmp_path / "hotfix")) == "named"
+    assert short_name(detect_project(str(tmp_path / "hotfix"))) == "named"
 
 
 @pytest.mark.parametrize("bare", ["thing.git", ".bare"])
@@ -64,8 +64,8 @@ def test_worktrees_of_a_bare_repository_are_one_project(repository: Path, tmp_pa
     git(home, "clone", "-q", "--bare", str(repository), bare)
     git(home / bare, "remote", "remove", "origin")
     git(home / bare, "worktree", "add", "-q", str(home / "feature"), "-b", "feature")
-    assert detect_project(str(home / "feature")) == "thing"
-    assert detect_project(str(home / bare)) == "thing"
+    assert short_name(detect_project(str(home / "feature"))) == "thing"
+    assert short_name(detect_project(str(home / bare))) == "thing"
 
 
 def test_a_submodule_is_its_own_project(repository: Path, tmp_path: Path) -> None:
@@ -73,16 +73,16 @@ def test_a_submodule_is_its_own_project(repository: Path, tmp_path: Path) -> Non
     git(tmp_path, "clone", "-q", str(repository), str(library))
     git(repository, "submodule", "add", "-q", str(library), "vendor/library")
     module = repository / "vendor" / "library"
-    assert detect_project(str(module)) == "library-source"
+    assert short_name(detect_project(str(module))) == "library-source"
     git(module, "remote", "remove", "origin")
-    assert detect_project(str(module)) == "library"
-    assert detect_project(str(repository)) == "checkout"
+    assert short_name(detect_project(str(module))) == "library"
+    assert short_name(detect_project(str(repository))) == "checkout"
 
 
 def test_a_folder_without_git_gives_its_own_name(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
-    assert detect_project(str(tmp_path / "notes")) == "notes"
-    assert detect_project(str(tmp_path / "gone" / "folder")) == "folder"
+    assert short_name(detect_project(str(tmp_path / "notes"))) == "notes"
+    assert short_name(detect_project(str(tmp_path / "gone" / "folder"))) == "folder"
 
 
 def test_the_root_of_a_disk_has_a_name_too() -> None:
@@ -96,7 +96,7 @@ def test_no_process_is_started(repository: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(subprocess, "Popen", refuse)
     monkeypatch.setattr(os, "posix_spawn", refuse, raising=False)
     monkeypatch.setattr(os, "fork", refuse, raising=False)
-    assert detect_project(str(repository)) == "checkout"
+    assert short_name(detect_project(str(repository))) == "checkout"
 
 
 CONFIGURATIONS = {
@@ -121,34 +121,62 @@ def test_the_configuration_is_read_as_git_writes_it(tmp_path: Path, configuratio
     git_directory.mkdir(parents=True)
     (git_directory / "HEAD").write_text("ref: refs/heads/main\n")
     (git_directory / "config").write_text(configuration, encoding="utf-8", newline="")
-    assert detect_project(str(git_directory.parent)) == name
+    assert short_name(detect_project(str(git_directory.parent))) == name
 
 
 @pytest.mark.parametrize(
-    ("url", "name"),
+    ("url", "identity"),
     [
-        ("https://example.org/owner/repo.git", "repo"),
-        ("https://user:secret@example.org/owner/repo/", "repo"),
-        ("https://example.org/owner/repo.git?ref=main#top", "repo"),
-        ("https://example.org/o/_git/My%20Repo", "My Repo"),
-        ("git@example.org:owner/repo.git", "repo"),
-        ("git@example.org:repo.git/", "repo"),
-        ("example.org:~me/repo", "repo"),
-        ("ssh://git@example.org:2222/owner/repo.git", "repo"),
-        ("/srv/git/repo.git", "repo"),
-        ("../sibling", "sibling"),
-        ("C:\\repos\\thing.git", "thing"),
-        ("C:/repos/thing/", "thing"),
-        ("file:///srv/c#.git", "c#"),
-        ("codecommit::eu-west-1://repo", "repo"),
+        ("https://example.org/owner/repo.git", "example.org/owner/repo"),
+        ("https://user:secret@Example.org/owner/repo/", "example.org/owner/repo"),
+        ("https://example.org/owner/repo.git?ref=main#top", "example.org/owner/repo"),
+        ("https://example.org/o/_git/My%20Repo", "example.org/o/_git/My Repo"),
+        ("https://example.org/group/sub/repo", "example.org/group/sub/repo"),
+        ("git@example.org:owner/repo.git", "example.org/owner/repo"),
+        ("git@example.org:repo.git/", "example.org/repo"),
+        ("example.org:~me/repo", "example.org/~me/repo"),
+        ("ssh://git@example.org:2222/owner/repo.git", "example.org/owner/repo"),
+        ("/srv/git/repo.git", "/srv/git/repo"),
+        ("/srv/git/repo/.git", "/srv/git/repo"),
+        ("../sibling", "/home/me/sibling"),
+        ("C:\\repos\\thing.git", "C:/repos/thing"),
+        ("C:/repos/thing/", "C:/repos/thing"),
+        ("file:///srv/c#.git", "/srv/c#"),
         ("https://example.org", ""),
         ("ssh://example.org/", ""),
         ("..", ""),
         ("", ""),
     ],
 )
-def test_every_form_of_address_gives_the_name(url: str, name: str) -> None:
-    assert repository_name(url) == name
+def test_every_form_of_address_gives_the_identity(url: str, identity: str) -> None:
+    assert remote_identity(url, "/home/me/here") == identity
+
+
+def test_https_and_ssh_clones_in_two_folders_are_one_project(repository: Path, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / "another-name"
+    other.mkdir(parents=True)
+    git(other, "init", "-q")
+    git(repository, "remote", "add", "origin", "https://example.org/Acme/api.git")
+    git(other, "remote", "add", "origin", "git@example.org:acme/API.git")
+    assert project_key(detect_project(str(repository))) == project_key(detect_project(str(other)))
+    moved = tmp_path / "moved"
+    other.rename(moved)
+    assert detect_project(str(moved)) == "example.org/acme/API"
+
+
+def test_two_repositories_of_one_name_are_two_projects(repository: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    git(repository, "remote", "add", "origin", "https://example.org/acme/api")
+    git(other, "remote", "add", "origin", "https://example.org/rival/api")
+    assert detect_project(str(repository)) != detect_project(str(other))
+
+
+def test_a_path_too_long_for_a_name_is_bounded_and_stays_distinct(tmp_path: Path) -> None:
+    deep = tmp_path / "/".join(["folder" * 10] * 4)
+    one, two = detect_project(str(deep / "a" / "notes")), detect_project(str(deep / "b" / "notes"))
+    assert one != two and len(one) <= 200 and short_name(one) == "notes"
 
 
 @pytest.mark.parametrize(
@@ -158,13 +186,13 @@ def test_an_odd_git_file_is_passed_over(tmp_path: Path, content: bytes) -> None:
     folder = tmp_path / "odd"
     folder.mkdir()
     (folder / ".git").write_bytes(content)
-    assert detect_project(str(folder)) == "odd"
+    assert detect_project(str(folder)) == str(folder.resolve())
 
 
 def test_odd_git_directories_are_passed_over(tmp_path: Path) -> None:
     folder = tmp_path / "odd"
     (folder / ".git" / "HEAD").mkdir(parents=True)
-    assert detect_project(str(folder)) == "odd"
+    assert detect_project(str(folder)) == str(folder.resolve())
     (folder / ".git" / "HEAD").rmdir()
     (folder / ".git" / "HEAD").write_text("")
     (folder / ".git" / "config").mkdir()

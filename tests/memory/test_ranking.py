@@ -76,10 +76,10 @@ def test_between_equals_each_nudge_decides(caller: Caller, clock: Clock, nudge: 
 
 def test_the_parts_of_a_score_are_shown_on_request(caller: Caller) -> None:
     save(caller.memory, BETTER)
-    text = call(caller, "mem_search", {"query": "signing", "explain": True}).text
+    text = call(caller, "mem_search", {"project": "all", "query": "signing", "explain": True}).text
     assert "score" in text
     assert all(part in text for part in ("words", "recency", "importance", "verification", "access", "links"))
-    assert "score" not in call(caller, "mem_search", {"query": "signing"}).text
+    assert "score" not in call(caller, "mem_search", {"project": "all", "query": "signing"}).text
 
 
 @pytest.mark.parametrize("status", ["archived", "superseded"])
@@ -146,13 +146,13 @@ def test_a_project_is_found_whatever_its_case(caller: Caller) -> None:
 def test_a_query_without_a_word_is_a_clear_error(caller: Caller) -> None:
     for query in ("", "   ", "()", '""'):
         with pytest.raises(InvalidArgument, match="query"):
-            call(caller, "mem_search", {"query": query})
+            call(caller, "mem_search", {"project": "all", "query": query})
 
 
 @pytest.mark.parametrize("limit", [0, -1, 201, 10**9])
 def test_a_limit_out_of_range_is_an_error_not_a_clamp(caller: Caller, limit: int) -> None:
     with pytest.raises(InvalidArgument, match="limit"):
-        call(caller, "mem_search", {"query": "x", "limit": limit})
+        call(caller, "mem_search", {"project": "all", "query": "x", "limit": limit})
 
 
 def test_match_all_asks_for_every_word(caller: Caller) -> None:

@@ -90,7 +90,7 @@ def test_a_context_keeps_its_limit_and_says_what_it_left(caller: Caller, ten: li
 
 
 def test_an_empty_context_still_ends_with_the_token_line(caller: Caller) -> None:
-    assert call(caller, "mem_context", {}).text.split("\n")[-1].startswith("📏 ~")
+    assert call(caller, "mem_context", {"project": "all"}).text.split("\n")[-1].startswith("📏 ~")
 
 
 def test_reading_a_memory_counts_as_access(caller: Caller, ten: list[int]) -> None:
@@ -137,10 +137,10 @@ def test_a_relation_in_both_directions_is_two_relations(caller: Caller, ten: lis
 
 def test_what_is_superseded_leaves_until_the_relation_goes(caller: Caller, ten: list[int]) -> None:
     made = relations.relate(caller.memory, ten[1], ten[0], "supersedes").relations[0]
-    assert f"#{ten[0]} " not in call(caller, "mem_context", {}).text
-    assert call(caller, "mem_search", {"query": "note", "limit": 50}).total == 9
+    assert f"#{ten[0]} " not in call(caller, "mem_context", {"project": "all"}).text
+    assert call(caller, "mem_search", {"project": "all", "query": "note", "limit": 50}).total == 9
     relations.unrelate(caller.memory, made.id)
-    assert call(caller, "mem_search", {"query": "note", "limit": 50}).total == 10
+    assert call(caller, "mem_search", {"project": "all", "query": "note", "limit": 50}).total == 10
     with pytest.raises(NotFound, match=str(made.id)):
         relations.unrelate(caller.memory, made.id)
 

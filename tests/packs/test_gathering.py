@@ -25,7 +25,9 @@ def gathered(caller: Caller, query: str = "", **more: Any) -> list[int]:
 
 
 def pack(caller: Caller, **arguments: object) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(call(caller, "context_pack", {"format": "json", **arguments}).text)
+    found: dict[str, Any] = json.loads(
+        call(caller, "context_pack", {"project": "all", "format": "json", **arguments}).text
+    )
     return found
 
 
@@ -80,9 +82,9 @@ def test_the_whole_output_is_within_the_budget_in_every_format(caller: Caller) -
         add(caller, f"note {number}", f"word{number} " * (5 + 20 * number))
     for budget in (64, 100, 400, 2000):
         for options in (Options(), Options(footer=False)):
-            reply = call(caller, "context_pack", {"max_tokens": budget}, options)
+            reply = call(caller, "context_pack", {"project": "all", "max_tokens": budget}, options)
             assert count_tokens(reply.text) == reply.tokens <= budget
-        found = call(caller, "context_pack", {"max_tokens": budget, "format": "json"})
+        found = call(caller, "context_pack", {"project": "all", "max_tokens": budget, "format": "json"})
         assert count_tokens(found.text) <= budget
 
 
@@ -115,8 +117,8 @@ def test_an_empty_pack_says_why(caller: Caller, arguments: dict[str, object]) ->
 def test_auto_lets_what_does_not_fit_in_full_enter_as_a_title(caller: Caller) -> None:
     for number in range(6):
         add(caller, f"large {number}", f"word{number} " * 300)
-    reply = call(caller, "context_pack", {"max_tokens": 300, "detail_level": "auto"})
-    assert reply.shown > call(caller, "context_pack", {"max_tokens": 300}).shown
+    reply = call(caller, "context_pack", {"project": "all", "max_tokens": 300, "detail_level": "auto"})
+    assert reply.shown > call(caller, "context_pack", {"project": "all", "max_tokens": 300}).shown
 
 
 def test_scrubbing_takes_secrets_out_of_titles_and_contents(caller: Caller) -> None:
@@ -124,9 +126,9 @@ def test_scrubbing_takes_secrets_out_of_titles_and_contents(caller: Caller) -> N
     with caller.database.write() as tx:
         add(caller, "note")
         tx.run("UPDATE observations SET title = ?, content = ?", (f"key {secret}", f"it is {secret}"))
-    assert secret in call(caller, "context_pack", {}).text
+    assert secret in call(caller, "context_pack", {"project": "all"}).text
     for form in ("text", "json"):
-        assert secret not in call(caller, "context_pack", {"scrub": True, "format": form}).text
+        assert secret not in call(caller, "context_pack", {"project": "all", "scrub": True, "format": form}).text
 
 
 def test_an_unknown_pack_is_an_error(caller: Caller) -> None:
@@ -136,6 +138,6 @@ def test_an_unknown_pack_is_an_error(caller: Caller) -> None:
 
 def test_a_pack_in_which_nothing_fits_says_so(caller: Caller) -> None:
     add(caller, "large", content="many words " * 400)
-    text = call(caller, "context_pack", {"max_tokens": 200}).text
+    text = call(caller, "context_pack", {"project": "all", "max_tokens": 200}).text
     assert "Nothing fits" in text
     assert "0 memories" in text

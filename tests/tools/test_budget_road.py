@@ -31,7 +31,7 @@ def debited(caller: Caller, tmp_path: Path, clock: Clock) -> Caller:
     """A program with an account of its own, on a store with sixty memories."""
     for number in range(60):
         content = f"Service number {number} listens on port {5000 + number} behind the gateway.\n" * (1 + number % 4)
-        call(caller, "mem_save", {"title": f"Port of service {number}", "content": content, "project": "thesis"})
+        call(caller, "mem_save", {"title": f"Port of service {number}", "content": content})
     return open_caller(caller.config, directory=str(tmp_path), now=clock, own_account=True)
 
 

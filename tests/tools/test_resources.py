@@ -26,11 +26,11 @@ def some(caller: Caller) -> Caller:
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
-        ("haversack://context", "## Memories"),
+        ("haversack://context?project=all", "## Memories"),
         ("haversack://stats", "12 observations"),
         ("haversack://observation/3", "#3 [observation] note 2"),
         ("haversack://context/Project%201", "note 1"),
-        ("haversack://search/key%20rotation", "key rotation"),
+        ("haversack://search/key%20rotation?project=all", "key rotation"),
     ],
 )
 def test_an_address_gives_the_reply_of_its_tool(some: Caller, address: str, shown: str) -> None:

@@ -3,11 +3,14 @@
 import os
 import re
 import unicodedata
+from contextlib import suppress
 
 from haversack.patterns import pattern
 from haversack.repositories import common_directory, folders_above, git_directory, git_text, is_git_directory
 
 _NAMELESS = "root"
+_LONGEST = 200
+"""Characters a project's name may have."""
 
 _SECTION = pattern(r'\s*\[\s*([\w.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]')
 _SETTING = pattern(r"\s*([A-Za-z][\w-]*)\s*=\s*(.*)")
@@ -18,9 +21,10 @@ _BLANKS = pattern(r"[\s\x00-\x1f\x7f]+")
 
 
 def detect_project(directory: str, *, explicit: str = "") -> str:
-    """The project of a folder: the explicit name, the git remote's, the repository's, or the folder's own.
+    """The identity of a folder's project: the explicit name, `host/owner/repository` of the remote, or a path.
 
-    All worktrees of a repository are one project; a submodule is its own. Files that cannot be read or
+    All clones and worktrees of a repository are one project, however its remote is written; a submodule is its own.
+    A repository without a remote is its top folder, any other folder is itself. Files that cannot be read or
     understood are passed over.
     """
     if chosen := _tidy(explicit):
@@ -28,10 +32,10 @@ def detect_project(directory: str, *, explicit: str = "") -> str:
     folder = _absolute(directory.replace("\0", "") or os.curdir)
     repository = _find_repository(folder)
     if repository is None:
-        return _tidy(os.path.basename(folder)) or _NAMELESS
-    top, git_directory = repository
-    common = common_directory(git_directory)
-    return _remote_name(common) or _repository_name(top, git_directory, common) or _NAMELESS
+        return _path_identity(folder)
+    top, own = repository
+    common = common_directory(own)
+    return _remote(common, top) or _path_identity(_home_of(top, own, common))
 
 
 def project_key(name: str) -> str:
@@ -40,24 +44,60 @@ def project_key(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
-def repository_name(url: str) -> str:
-    """The repository's name in a remote's URL, in any of the forms git accepts; empty when it has none."""
-    path = url.strip()
-    if scheme := _SCHEME.match(path):
-        _, _, path = path[scheme.end() :].partition("/")
-    elif not _DRIVE.match(path):
-        host, colon, rest = path.partition(":")
-        path = rest if colon and "/" not in host else path
-    # A web address may carry a query; a folder's name may hold the same signs.
-    if url.lstrip()[:4].lower() == "http":
+def short_name(name: str) -> str:
+    """The last part of a project's identity, which people know it by."""
+    return name.rstrip("/").rpartition("/")[2].strip() or name
+
+
+def remote_identity(url: str, top: str = "") -> str:
+    """`host/owner/repository` of a remote's URL in any of the forms git accepts; empty when it names nothing.
+
+    User, port and protocol make no difference. A remote that is a folder is known by its path, from `top` on.
+    """
+    address = url.strip()
+    host, path = "", address
+    if scheme := _SCHEME.match(address):
+        host, _, path = address[scheme.end() :].partition("/")
+        host = "" if scheme[0].lower() == "file://" else host
+    elif not _DRIVE.match(address):
+        before, colon, after = address.partition(":")
+        if colon and "/" not in before:
+            host, path = before, after
+    if scheme and scheme[0][:4].lower() == "http":
+        # A web address may carry a query; a folder's name may hold the same signs.
         path = re.split(r"[?#]", path, maxsplit=1)[0]
-    name = re.split(r"[\\/:]", path.rstrip("/\\"))[-1]
-    name = name.removesuffix(".git")
-    if "%" in name:
+    if "%" in path and scheme:
         from urllib.parse import unquote
 
-        name = unquote(name)
-    return "" if name in {".", ".."} else _tidy(name)
+        path = unquote(path)
+    if not host:
+        path = f"/{path}" if scheme and not _DRIVE.match(path) else path
+        bare = path.rstrip("/\\").removesuffix(".git").rstrip("/\\")
+        if _DRIVE.match(bare):
+            return _bounded(_tidy(bare.replace("\\", "/")))
+        return _path_identity(os.path.join(top, bare)) if bare and bare not in {".", ".."} else ""
+    host = host.rpartition("@")[2].partition(":")[0].lower()
+    parts = [_tidy(part) for part in re.split(r"[\\/]", path) if part not in {"", ".", ".."}]
+    if not parts:
+        return ""
+    parts[-1] = parts[-1].removesuffix(".git") or parts[-1]
+    return _bounded("/".join([host, *filter(None, parts)]))
+
+
+def _path_identity(path: str) -> str:
+    """A folder as a project's identity: its real path, with slashes on every system."""
+    with suppress(OSError):  # a path that cannot be resolved names its folder all the same
+        path = os.path.realpath(path.replace("\0", ""))
+    return _bounded(_tidy(path.replace("\\", "/") if os.sep == "\\" else path)) or _NAMELESS
+
+
+def _bounded(identity: str) -> str:
+    """The identity itself, or its last part and a digest of all of it where it is too long for a name."""
+    if len(identity) <= _LONGEST:
+        return identity
+    from haversack.digests import blake2b
+
+    return f"{blake2b(identity.encode(), digest_size=8).hexdigest()}/{short_name(identity)[-100:]}"
 
 
 def _absolute(directory: str) -> str:
@@ -69,29 +109,30 @@ def _absolute(directory: str) -> str:
 
 
 def _find_repository(folder: str) -> tuple[str, str] | None:
-    """The nearest folder upwards that git works in, and its git directory; a bare repository is both."""
+    """The nearest folder upwards that git works in, and its git directory."""
     for each in folders_above(folder):
-        if directory := git_directory(each):
-            return each, directory
+        if found := git_directory(each):
+            return each, found
         if is_git_directory(each) and os.path.isdir(os.path.join(each, "objects")):
             return each, each
     return None
 
 
-def _remote_name(common: str) -> str:
+def _remote(common: str, top: str) -> str:
     remotes = _remote_urls(git_text(os.path.join(common, "config")))
     preferred = [remotes.get("origin", ""), remotes.get("upstream", ""), *remotes.values()]
-    return next((name for url in preferred if (name := repository_name(url))), "")
+    return next((identity for url in preferred if url and (identity := remote_identity(url, top))), "")
 
 
-def _repository_name(top: str, git_directory: str, common: str) -> str:
+def _home_of(top: str, own: str, common: str) -> str:
+    """The folder people know a repository without a remote by, which all its worktrees share."""
     folder, last = os.path.split(common)
     if last in {".git", ".bare"}:
-        return _tidy(os.path.basename(folder))
-    if common == git_directory and top != common:
+        return folder
+    if common == own and top != common:
         # A submodule: git keeps its directory under a name of its own, far from the folder people see.
-        return _tidy(os.path.basename(top))
-    return _tidy(last.removesuffix(".git"))
+        return top
+    return common.removesuffix(".git")
 
 
 def _remote_urls(config: str) -> dict[str, str]:

@@ -29,8 +29,18 @@ class Memory:
 
     def project(self, given: str = "") -> str:
         """The project a call is about: the one given, the one set, or the one the directory belongs to."""
-        if given:
-            return given
-        from haversack.memory.projects import detect_project
+        from haversack.memory.project_names import current, resolve
 
-        return detect_project(self.directory, explicit=self.settings.project)
+        return resolve(self, given) if given.strip() else current(self)
+
+    def scope(self, given: str = "") -> str:
+        """The project a reading is narrowed to: the one given, else the current one; empty for `all`."""
+        from haversack.memory.project_names import scope
+
+        return scope(self, given)
+
+    def labels(self) -> Callable[[str], str]:
+        """How projects are shown now: by the last part of their name while that is unambiguous."""
+        from haversack.memory.project_names import Labels
+
+        return Labels(self)

@@ -3,7 +3,7 @@
 import os
 
 from haversack.errors import Conflict, NotFound
-from haversack.memory.projects import project_key
+from haversack.memory.projects import project_key, short_name
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import MAX_NAME, check_line, check_optional_text, check_text
 from haversack.store import observations
@@ -98,7 +98,7 @@ def _session_set(tx: Reader, memory: Memory, namespace: str) -> str:
 
 def _own_session(tx: Reader, project: str, namespace: str) -> str:
     """The id of the session for what belongs to no other, which no other project or namespace has."""
-    name = "-".join(part for part in ("manual", project, namespace) if part)
+    name = "-".join(part for part in ("manual", short_name(project), namespace) if part)
     identifier, number = name, 1
     while (held := table.get(tx, identifier)) and (project_key(held.project), held.namespace) != (
         project_key(project),

@@ -2,7 +2,7 @@
 
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
-from haversack.store import observations, relations, sessions
+from haversack.store import observations, relations, session_events, sessions
 from haversack.store.records import Filters
 from haversack.values import record
 
@@ -23,6 +23,8 @@ class Statistics:
     projects: tuple[tuple[str, int], ...]
     kinds: tuple[tuple[str, int], ...]
     size_on_disk: int
+    recalled: int = 0
+    opened: int = 0
 
 
 def statistics(memory: Memory, *, project: str = "") -> Statistics:
@@ -31,6 +33,7 @@ def statistics(memory: Memory, *, project: str = "") -> Statistics:
     live = Filters(project_key=key)
     with memory.database.read() as tx:
         totals = observations.totals(tx, live)
+        recalled, opened = session_events.injected_and_opened(tx)
         return Statistics(
             observations=totals.observations,
             deleted=observations.count_observations(tx, Filters(project_key=key, deleted=True)),
@@ -44,6 +47,8 @@ def statistics(memory: Memory, *, project: str = "") -> Statistics:
             projects=tuple(observations.counted_by_project(tx, live)),
             kinds=tuple(observations.counted_by(tx, "kind", live)),
             size_on_disk=memory.database.size(),
+            recalled=recalled,
+            opened=opened,
         )
 
 

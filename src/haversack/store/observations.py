@@ -202,6 +202,15 @@ def recent_ids(tx: Reader, filters: Filters, limit: int, *, before: int) -> list
     return [(row[0], row[1]) for row in rows]
 
 
+def with_topic_of_session(tx: Reader, topic_key: str, session_id: str) -> Observation | None:
+    """The live observation of a topic within one session."""
+    row = tx.row(
+        f"{_SELECT} WHERE o.session_id = ? AND o.topic_key = ? AND o.deleted_at IS NULL LIMIT 1",
+        (session_id, topic_key),
+    )
+    return _observation(row) if row else None
+
+
 def newest_id(tx: Reader) -> int:
     """The highest id given so far; what is added later has a higher one."""
     found: int = tx.value("SELECT coalesce(max(id), 0) FROM observations")

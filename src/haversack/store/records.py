@@ -78,6 +78,40 @@ class Prompt:
 
 
 @record
+class SessionEvent:
+    """Something a host reported of a session: its kind (`file`, `command`, `injected`, ...) and a line of detail."""
+
+    id: int
+    session_id: str
+    kind: str
+    detail: str
+    created_at: int
+
+
+@record
+class Project:
+    """A project by its key; `short` is the last part of the key, `moved_to` the key it was renamed or merged into."""
+
+    key: str
+    name: str
+    short: str
+    moved_to: str = ""
+
+
+@record
+class ProjectChange:
+    """A change of a whole project, with what is needed to take it back as JSON."""
+
+    id: int
+    action: str
+    project: str
+    target: str
+    detail: str
+    created_at: int
+    undone_at: int | None = None
+
+
+@record
 class Relation:
     """A typed link from one observation to another."""
 

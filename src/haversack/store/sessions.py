@@ -40,7 +40,7 @@ def summarise(tx: Writer, identifier: str, summary: str) -> None:
 
 
 def _place(project_key: str, namespace: str | None) -> tuple[str, list[Value]]:
-    clauses, values = ["1 = 1"], list[Value]()
+    clauses, values = ["forgotten_at IS NULL"], list[Value]()
     if project_key:
         clauses.append("project_key = ?")
         values.append(project_key)
@@ -54,7 +54,7 @@ def latest_open(tx: Reader, project_key: str, namespace: str, since: int) -> Ses
     """The session under way: the last one started in a place, at `since` or later, and not ended."""
     row = tx.row(
         f"{_SESSION} WHERE project_key = ? AND namespace = ? AND ended_at IS NULL AND started_at >= ?"
-        " AND substr(lower(id), 1, 6) <> 'manual' ORDER BY started_at DESC, id LIMIT 1",
+        " AND forgotten_at IS NULL AND substr(lower(id), 1, 6) <> 'manual' ORDER BY started_at DESC, id LIMIT 1",
         (project_key, namespace, since),
     )
     return Session(*row) if row else None
@@ -79,9 +79,10 @@ def count(tx: Reader, project_key: str, namespace: str | None) -> int:
     return total
 
 
-def everything(tx: Reader) -> list[Session]:
-    """Every session, by id."""
-    return [Session(*row) for row in tx.rows(f"{_SESSION} ORDER BY id")]
+def everything(tx: Reader, *, forgotten: bool = True) -> list[Session]:
+    """Every session, by id; those of forgotten projects only if asked for."""
+    condition = "1" if forgotten else "forgotten_at IS NULL"
+    return [Session(*row) for row in tx.rows(f"{_SESSION} WHERE {condition} ORDER BY id")]
 
 
 def add_prompt(tx: Writer, prompt: Prompt, project_key: str) -> int:
@@ -110,6 +111,20 @@ def recent_prompts(tx: Reader, project_key: str, namespace: str | None, limit: i
     return [Prompt(*row) for row in rows]
 
 
+def prompts_of_session(tx: Reader, session_id: str, limit: int = 200) -> list[Prompt]:
+    """The prompts of a session, the oldest first; of very many the first and the last ones."""
+    first = tx.rows(f"{_PROMPT} WHERE session_id = ? ORDER BY id LIMIT 1", (session_id,))
+    last = tx.rows(f"{_PROMPT} WHERE session_id = ? ORDER BY id DESC LIMIT ?", (session_id, limit))
+    rows = dict.fromkeys([*first, *reversed(last)])
+    return [Prompt(*row) for row in rows]
+
+
+def last_prompt_of_session(tx: Reader, session_id: str) -> Prompt | None:
+    """The prompt a session had last."""
+    row = tx.row(f"{_PROMPT} WHERE session_id = ? ORDER BY id DESC LIMIT 1", (session_id,))
+    return Prompt(*row) if row else None
+
+
 def count_prompts(tx: Reader, project_key: str, namespace: str | None) -> int:
     """How many prompts a place has."""
     condition, values = _place(project_key, namespace)
@@ -117,6 +132,7 @@ def count_prompts(tx: Reader, project_key: str, namespace: str | None) -> int:
     return total
 
 
-def every_prompt(tx: Reader) -> list[Prompt]:
-    """Every prompt, by id."""
-    return [Prompt(*row) for row in tx.rows(f"{_PROMPT} ORDER BY id")]
+def every_prompt(tx: Reader, *, forgotten: bool = True) -> list[Prompt]:
+    """Every prompt, by id; those of forgotten projects only if asked for."""
+    condition = "1" if forgotten else "forgotten_at IS NULL"
+    return [Prompt(*row) for row in tx.rows(f"{_PROMPT} WHERE {condition} ORDER BY id")]

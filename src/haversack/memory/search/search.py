@@ -115,7 +115,8 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
         beside -= matching
         elsewhere: list[tuple[str, int]] = []
         if not total and chosen.project_key:
-            elsewhere = tx.words.projects(match, replace(chosen, project_key=""))
+            everywhere = tx.words.projects(match, replace(chosen, project_key=""))
+            elsewhere = [each for each in everywhere if project_key(each[0]) != chosen.project_key]
         held = observations.get_many(tx, [each.row.id for each in ranked[:limit]])
         newest = observations.newest_id(tx)
     hits = tuple(Hit(held[each.row.id], each.score, each.parts) for each in ranked[:limit])

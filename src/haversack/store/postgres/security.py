@@ -64,10 +64,18 @@ POLICIES = "".join(
     )
 )  # fmt: skip
 
+PROJECT_POLICIES = "".join(
+    (
+        _secured("projects", _OPEN, _WRITABLE),
+        *(_secured(table, _MINE, _MINE) for table in ("project_changes", "session_events")),
+    )
+)
+
 GRANTS = """
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, sorts, observations, tags, revisions, prompts, relations, vectors,
-    lexicon, post, search_text, accounts, entries, stash, stash_size, packs, serials TO {role};
+    lexicon, post, search_text, accounts, entries, stash, stash_size, packs, serials, projects,
+    project_changes, session_events TO {role};
 GRANT SELECT ON meta, members, membership, realms, tallies TO {role};
 GRANT UPDATE (sessions) ON realms TO {role};
 GRANT SELECT, INSERT ON audit TO {role};

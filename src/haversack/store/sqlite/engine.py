@@ -92,8 +92,9 @@ class Database:
     A store in memory has one connection, which threads use in turn.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, busy_milliseconds: int | None = None) -> None:
         self.path = path
+        self._busy_milliseconds = BUSY_TIMEOUT_MS if busy_milliseconds is None else busy_milliseconds
         self._turn: AbstractContextManager[object] = threading.RLock() if path == MEMORY else nullcontext()
         self._local = self._unconnected()
         self._opened: list[apsw.Connection] = []
@@ -172,6 +173,7 @@ class Database:
             create(self.path)
             refuse_empty(self.path)
             connection = connect(self.path)
+            connection.set_busy_timeout(self._busy_milliseconds)
             schema.migrate(connection, is_new=self.path == MEMORY)
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
             # Where nothing can be written, what is there can still be read. The view is opened anew each time,

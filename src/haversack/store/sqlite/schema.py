@@ -234,6 +234,63 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # In other databases a column `user` is the name of whoever is logged in.
     "ALTER TABLE accounts RENAME COLUMN user TO user_message",
+    """
+    -- Every project anything was ever stored under; `short` is its key's last part. A project that was renamed or
+    -- merged names the key it went to, so that its folder's later memories follow.
+    CREATE TABLE projects (
+        key TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        short TEXT NOT NULL,
+        moved_to TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID;
+    CREATE INDEX projects_by_short ON projects (short);
+    CREATE TRIGGER projects_of_sessions AFTER INSERT ON sessions BEGIN
+        INSERT OR IGNORE INTO projects (key, name, short) VALUES (new.project_key, new.project, coalesce(
+            nullif(replace(new.project_key, rtrim(new.project_key, replace(new.project_key, '/', '')), ''), ''),
+            new.project_key));
+    END;
+    CREATE TRIGGER projects_of_observations AFTER INSERT ON observations BEGIN
+        INSERT OR IGNORE INTO projects (key, name, short) VALUES (new.project_key, new.project, coalesce(
+            nullif(replace(new.project_key, rtrim(new.project_key, replace(new.project_key, '/', '')), ''), ''),
+            new.project_key));
+    END;
+    CREATE TRIGGER projects_of_edits AFTER UPDATE OF project_key ON observations BEGIN
+        INSERT OR IGNORE INTO projects (key, name, short) VALUES (new.project_key, new.project, coalesce(
+            nullif(replace(new.project_key, rtrim(new.project_key, replace(new.project_key, '/', '')), ''), ''),
+            new.project_key));
+    END;
+    INSERT OR IGNORE INTO projects (key, name, short)
+        SELECT project_key, min(project), coalesce(
+            nullif(replace(project_key, rtrim(project_key, replace(project_key, '/', '')), ''), ''), project_key)
+        FROM (SELECT project_key, project FROM sessions UNION SELECT project_key, project FROM observations)
+        GROUP BY project_key;
+
+    -- What changed a project as a whole, with all that is needed to take it back.
+    CREATE TABLE project_changes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        action TEXT NOT NULL,
+        project TEXT NOT NULL,
+        target TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        undone_at INTEGER
+    );
+    CREATE INDEX prompts_by_session ON prompts (session_id);
+    ALTER TABLE sessions ADD COLUMN forgotten_at INTEGER;
+    ALTER TABLE prompts ADD COLUMN forgotten_at INTEGER;
+
+    -- What a host reported of a session beside its prompts: files written, commands, tests, commits, token use, and
+    -- which observations were put into its context.
+    CREATE TABLE session_events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL REFERENCES sessions (id),
+        kind TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        created_at INTEGER NOT NULL
+    );
+    CREATE INDEX session_events_by_session ON session_events (session_id, kind);
+    CREATE INDEX session_events_by_kind ON session_events (kind, id);
+    """,
 )
 
 VERSION = len(MIGRATIONS)

@@ -10,6 +10,7 @@ from haversack.memory.search import search
 from haversack.store.records import Session
 from haversack.tools.declaration import Command, resumes, tool
 from haversack.tools.memory.observation_views import observation_block, one_line, revision_block, session_block
+from haversack.tools.memory.project_views import owner_of
 from haversack.tools.memory.search_results import rest_of_list
 from haversack.tools.road.outcomes import Block, Outcome, Rest, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
@@ -42,6 +43,7 @@ def list_observations(
     limit: Limit = 20,
 ) -> Outcome:
     """Memories by recency, the newest first."""
+    project = caller.memory.scope(project)
     chosen = search.filters(
         caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
         status=status, since=since, until=until, verification=verification, deleted=deleted,
@@ -50,8 +52,9 @@ def list_observations(
         found = context.recent(caller.memory, chosen, limit)
         total = context.count_observations(caller.memory, chosen)
         rest = rest_of_list(caller, chosen, found, total) if len(found) < total else None
+    owner = owner_of(caller, project, found)
     return Result(
-        blocks=[observation_block(each) for each in found],
+        blocks=[observation_block(each, **owner(each)) for each in found],
         noun="observations",
         total=total,
         empty="Nothing matches.",
@@ -92,9 +95,11 @@ def list_sessions(
     caller: Caller, *, project: ProjectFilter = "", namespace: NamespaceFilter = None, limit: Limit = 20
 ) -> Outcome:
     """Sessions, the newest first."""
+    project = caller.memory.scope(project)
+    label = caller.memory.labels()
     found, total = sessions.recent(caller.memory, project=project, namespace=namespace, limit=limit)
     return Result(
-        blocks=[session_block(each) for each in found],
+        blocks=[session_block(each, project=label(each.project)) for each in found],
         noun="sessions",
         total=total,
         empty="No session yet.",
@@ -118,4 +123,5 @@ def _more_sessions(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None
         caller.memory, project=state["project"], namespace=state["namespace"], limit=50, after=state["after"]
     )
     further = _rest_of_sessions(state["project"], state["namespace"], found, rest.items - len(found))
-    return [session_block(each) for each in found], further
+    label = caller.memory.labels()
+    return [session_block(each, project=label(each.project)) for each in found], further

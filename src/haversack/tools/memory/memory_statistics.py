@@ -12,7 +12,8 @@ from haversack.tools.shared_parameters import ProjectFilter
 @tool(Command("stats", examples=("haversack stats --json",)), group="memory")
 def mem_stats(caller: Caller, *, project: ProjectFilter = "") -> Outcome:
     """Counts, tokens stored, projects, size on disk."""
-    figures = statistics(caller.memory, project=project)
+    # Without a project the figures are of the whole store: they name each project.
+    figures = statistics(caller.memory, project=caller.memory.scope(project) if project else "")
     lines = [
         f"{figures.observations:,} observations, {figures.tokens:,} tokens, {figures.bytes:,} bytes of text",
         f"{figures.sessions:,} sessions, {figures.prompts:,} prompts, {figures.relations:,} relations, "
@@ -20,6 +21,11 @@ def mem_stats(caller: Caller, *, project: ProjectFilter = "") -> Outcome:
         f"{figures.size_on_disk:,} bytes on disk" + _span(figures),
         *(f"project {one_line(name, 80) or '(none)'}: {count:,}" for name, count in figures.projects),
         *(f"kind {name}: {count:,}" for name, count in figures.kinds),
+        *(
+            [f"recalled by hooks: {figures.recalled:,}, opened afterwards: {figures.opened:,}"]
+            if figures.recalled
+            else []
+        ),
     ]
     facts = {
         "observations": figures.observations,
@@ -34,6 +40,8 @@ def mem_stats(caller: Caller, *, project: ProjectFilter = "") -> Outcome:
         "newest": date(figures.newest) if figures.newest else None,
         "projects": dict(figures.projects),
         "kinds": dict(figures.kinds),
+        "recalled": figures.recalled,
+        "opened": figures.opened,
     }
     brief = f"{figures.observations:,} observations, {figures.tokens:,} tokens in {len(figures.projects)} projects"
     return Document("\n".join(lines), name="stats", facts=facts, brief=brief)

@@ -214,14 +214,16 @@ def relation_facts(relation: Relation) -> Facts:
     }
 
 
-def session_block(session: Session, *, section: str = "", worth: float = 1.0, counted: bool = True) -> Block:
-    """A session as an item of a list."""
+def session_block(
+    session: Session, *, section: str = "", worth: float = 1.0, counted: bool = True, project: str = ""
+) -> Block:
+    """A session as an item of a list; `project` is the name shown for its project."""
     span = times.minute(session.started_at)
     if session.ended_at is not None:
         span += f" to {times.minute(session.ended_at)}"
 
     def text(level: str) -> str:
-        head = f"- session {one_line(session.id, 80)} ({session.project or 'no project'}, {span})"
+        head = f"- session {one_line(session.id, 80)} ({project or session.project or 'no project'}, {span})"
         if level == "summary" or not session.summary:
             return head
         if level == "standard":

@@ -71,7 +71,7 @@ def mem_save(
             relate_to=tuple(relate_to),
         ),
     )
-    return saved_reply(saved, title)
+    return saved_reply(caller, saved, title)
 
 
 def first_words(content: str) -> str:
@@ -83,14 +83,14 @@ def first_words(content: str) -> str:
     return (head.rsplit(None, 1)[0] if " " in head else head[:TITLE_WIDTH]) + "…"
 
 
-def saved_reply(saved: pipeline.Saved, title: str) -> Done:
+def saved_reply(caller: Caller, saved: pipeline.Saved, title: str) -> Done:
     """What became of a draft, in a sentence and as facts."""
     message = {
         "saved": f"saved #{saved.id}",
         "updated": f"updated #{saved.id} (revision {saved.revision})",
         "duplicate": f"duplicate of #{saved.id} (seen {saved.times_seen} times)",
     }[saved.outcome]
-    message += f" in project {saved.project}" if saved.project else ""
+    message += f" in project {caller.memory.labels()(saved.project)}" if saved.project else ""
     if saved.redactions:
         message += f"; {describe(saved.redactions)}"
     if saved.relation_ids:
@@ -218,7 +218,7 @@ def mem_update(
         title=title,
         content=content,
         kind=kind,
-        project=project,
+        project=caller.memory.project(project) if project else project,
         scope=scope,
         topic_key=topic_key,
         namespace=namespace,

@@ -42,6 +42,7 @@ def mem_compact(
     session_id: UnlistedText = "",
 ) -> Outcome:
     """List old memories with their token price, or softly delete given ones behind a summary."""
+    project = caller.memory.scope(project)
     filters = context.place_filters(project=project, scope=scope, namespace=namespace)
     if ids:
         summary = _summary(project, namespace, summary_title, summary_content, session_id)

@@ -57,6 +57,8 @@ def context_pack(
     without: Annotated[list[int], "Ids to leave out"] = [],  # noqa: B006
 ) -> Outcome:
     """The best memories in full within a budget (2000 tokens), as Markdown ready to paste elsewhere."""
+    project = caller.memory.scope(project)
+    name = caller.memory.labels()(project)
     filters = search.filters(
         caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags)
     )
@@ -82,7 +84,7 @@ def context_pack(
         noun="memories",
         total=len(blocks) + left,
         rest=_rest(caller, gathered, filters, left, scrub=scrub) if left else None,
-        heading=lambda shown, tokens: building.title(project, shown, tokens) + _farewell(gathered, shown),
+        heading=lambda shown, tokens: building.title(name, shown, tokens) + _farewell(gathered, shown),
         empty=reason,
         separator=building.SEPARATOR,
         lists_omitted=True,

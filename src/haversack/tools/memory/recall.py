@@ -21,6 +21,7 @@ from haversack.tools.memory.observation_views import (
     session_block,
     whole_observation,
 )
+from haversack.tools.memory.project_views import owner_of
 from haversack.tools.road.outcomes import Block, Document, Outcome, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 from haversack.values import replace
@@ -60,10 +61,11 @@ def mem_search(
     explain: Annotated[bool, "Show the parts of each score"] = False,
 ) -> Outcome:
     """Find memories by words or a question, best first. Start here, then mem_timeline or mem_get_observation."""
+    place = caller.memory.scope(project)
     chosen = search.filters(
         caller.memory,
         kind=kind,
-        project=project,
+        project=place,
         scope=scope,
         namespace=namespace,
         tags=tuple(tags),
@@ -72,7 +74,7 @@ def mem_search(
         until=until,
     )
     found = search.search(caller.memory, query, chosen, mode=match, limit=limit)
-    return search_results.result(caller, found, query, project, explain=explain)
+    return search_results.result(caller, found, query, place, explain=explain)
 
 
 @tool(
@@ -84,31 +86,40 @@ def mem_search(
 def mem_context(
     caller: Caller,
     *,
-    project: Annotated[str, "Only this project; omit for all"] = "",
+    project: ProjectFilter = "",
     scope: Annotated[str, SCOPES] = "",
     namespace: NamespaceFilter = None,
     limit: Limit = 20,
 ) -> Outcome:
     """What to know before starting: pinned rules, recent sessions, prompts and memories, with ids."""
+    project = caller.memory.scope(project)
+    label = caller.memory.labels()
     with caller.database.read():  # one snapshot for what is shown and what comes behind it
         context = recalling.context(caller.memory, project=project, scope=scope, namespace=namespace, limit=limit)
         shown = len(context.pinned) + len(context.observations)
         place = recalling.place_filters(project=project, scope=scope, namespace=namespace)
         rest = search_results.rest_of_context(caller, context, place) if shown < context.total else None
+    owner = owner_of(caller, project, (*context.pinned, *context.observations))
     summaries = {each.content.strip() for each in (*context.pinned, *context.observations)}
-    pinned = [observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned]
+    pinned = [observation_block(each, section="## Pinned", worth=4.0, **owner(each)) for each in context.pinned]
     sessions = [
-        session_block(_without_listed_summary(each, summaries), section="## Sessions", worth=1.5, counted=False)
+        session_block(
+            _without_listed_summary(each, summaries),
+            section="## Sessions",
+            worth=1.5,
+            counted=False,
+            project=label(each.project),
+        )
         for each in context.sessions
     ]
     prompts = [prompt_block(each, section="## Prompts") for each in context.prompts]
-    recent = [observation_block(each, section="## Memories", worth=1.0) for each in context.observations]
+    recent = [observation_block(each, section="## Memories", **owner(each)) for each in context.observations]
     blocks = [*pinned, *_in_turns(sessions, recent, prompts)]
     return Result(
         blocks=blocks,
         noun="observations",
         total=context.total,
-        empty="Nothing is remembered yet" + (f" for project {one_line(project, 60)}." if project else "."),
+        empty="Nothing is remembered yet" + (f" for project {one_line(label(project), 60)}." if project else "."),
         limit_hint="Increase limit or use mem_get_observation #ID for details.",
         items_name="items",
         rest=rest,

@@ -47,7 +47,7 @@ def mem_session_start(
 ) -> Outcome:
     """Begin a session; later saves belong to it."""
     session = sessions.start(caller.memory, identifier=id, project=project, directory=directory, namespace=namespace)
-    message = f"started session {session.id} in project {session.project}"
+    message = f"started session {session.id} in project {caller.memory.labels()(session.project)}"
     return Done(message, {"id": session.id, "project": session.project}, brief=message)
 
 
@@ -83,7 +83,7 @@ def mem_session_summary(
 ) -> Outcome:
     """Store a summary of the session, as a memory and on the session. Call before finishing."""
     draft = Draft(
-        title=f"Session summary: {caller.memory.project(project)}",
+        title=f"Session summary: {caller.memory.labels()(caller.memory.project(project))}",
         content=content,
         kind="session_summary",
         project=project,
@@ -92,7 +92,7 @@ def mem_session_summary(
     )
     saved = save(caller.memory, draft)
     sessions.summarise(caller.memory, saved.session_id, saved.id)
-    return _with_standing(caller, saved_reply(saved, draft.title))
+    return _with_standing(caller, saved_reply(caller, saved, draft.title))
 
 
 def _with_standing(caller: Caller, done: Done) -> Done:
@@ -155,6 +155,7 @@ def mem_progress(
     session_id: UnlistedText = "",
 ) -> Outcome:
     """Read or replace a project's one progress document (JSON)."""
+    project = caller.memory.project(project)
     if content is not None:
         saved, redactions = progress.write(caller.memory, project, content, namespace=namespace, session_id=session_id)
         message = f"progress of {project}: {saved.outcome} #{saved.id}"

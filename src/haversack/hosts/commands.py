@@ -1,0 +1,109 @@
+"""`haversack install` and `haversack uninstall`."""
+
+import sys
+
+from haversack import terminal
+from haversack.argument_parser import plain_parser
+from haversack.config import load
+from haversack.errors import HaversackError, InvalidArgument
+from haversack.hosts.host import Host, host_named, known_hosts
+from haversack.hosts.install import Edit, Installer
+
+
+def install(typed: list[str]) -> int:
+    """Connect hosts and return the exit code."""
+    parser = plain_parser(
+        "install",
+        "Connect the agents' programs on this machine: their MCP entry and their hooks.",
+        "haversack install",
+        "haversack install codex gemini",
+        "haversack install --all --dry-run",
+    )
+    parser.add_argument("hosts", nargs="*", metavar="HOST", help=f"of {', '.join(known_hosts())}; asked when omitted")
+    parser.add_argument("--all", action="store_true", help="every host that is found on this machine")
+    parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff and make none")
+    parsed = parser.parse_args(typed)
+    installer = Installer(load().home)
+    chosen = _chosen(installer, parsed.hosts, every=parsed.all or parsed.dry_run)
+    failed = False
+    for host in chosen:
+        try:
+            _connect(installer, host, dry=parsed.dry_run)
+        except HaversackError as error:
+            failed = True
+            terminal.say(f"haversack: {host.title}: {error}")
+    return 1 if failed else 0
+
+
+def uninstall(typed: list[str]) -> int:
+    """Take back what `install` wrote and return the exit code."""
+    parser = plain_parser(
+        "uninstall",
+        "Take back exactly what `haversack install` wrote; memories stay.",
+        "haversack uninstall codex",
+        "haversack uninstall",
+    )
+    parser.add_argument("hosts", nargs="*", metavar="HOST", help="only these; every host when omitted")
+    parsed = parser.parse_args(typed)
+    installer = Installer(load().home)
+    chosen = [host_named(name) for name in parsed.hosts] or list(known_hosts().values())
+    failed, found = False, 0
+    for host in chosen:
+        try:
+            done = installer.uninstall(host)
+        except HaversackError as error:
+            failed = True
+            terminal.say(f"haversack: {host.title}: {error}")
+            continue
+        found += len(done)
+        if done or parsed.hosts:
+            files = ", ".join(edit.file for edit in done)
+            terminal.show(f"{host.title}: " + (f"restored {files}" if files else "nothing of ours was there"))
+    if not found and not parsed.hosts and not failed:
+        terminal.show("No host was connected.")
+    return 1 if failed else 0
+
+
+def _chosen(installer: Installer, names: list[str], *, every: bool) -> list[Host]:
+    if names:
+        chosen = [host_named(name) for name in names]
+        for host in chosen:
+            if not installer.is_present(host):
+                raise InvalidArgument(
+                    f"{host.title} was not found on this machine",
+                    hint=f"install it first; {' or '.join(host.programs)} would be on the path",
+                )
+        return chosen
+    present = [host for host in known_hosts().values() if installer.is_present(host)]
+    if not present:
+        raise InvalidArgument("no host was found on this machine", hint=f"known: {', '.join(known_hosts())}")
+    if every:
+        return present
+    if not sys.stdin.isatty():
+        raise InvalidArgument(
+            f"found {', '.join(host.name for host in present)}", hint="name those to connect, or give --all"
+        )
+    return [host for host in present if _is_wanted(host)]
+
+
+def _is_wanted(host: Host) -> bool:
+    terminal.say(f"Connect {host.title}? [Y/n]")
+    return sys.stdin.readline().strip().lower() in ("", "y", "yes")
+
+
+def _connect(installer: Installer, host: Host, *, dry: bool) -> None:
+    if dry:
+        edits = installer.plan(host)
+        for edit in edits:
+            terminal.show(edit.diff().rstrip("\n"))
+        if host.plugin:
+            for command in host.plugin.add:
+                terminal.show(f"{host.title} would run: {' '.join(command)}")
+        elif not edits:
+            terminal.show(f"{host.title}: nothing to change")
+        return
+    done: list[Edit] = installer.install(host)
+    files = ", ".join(edit.file for edit in done)
+    terminal.show(f"{host.title}: " + (f"wrote {files}" if files else "connected already, nothing to change"))
+    if done and host.after_install:
+        terminal.show(f"  {host.after_install}")

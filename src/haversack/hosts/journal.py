@@ -1,0 +1,114 @@
+"""The journal of what was written into hosts' files, so that it can be taken back byte for byte."""
+
+import base64
+import hashlib
+import json
+import os
+from typing import Any
+
+from haversack.errors import DamagedFile, StoreReadOnly
+from haversack.values import asdict, record, replace
+
+FILE = os.path.join("hosts", "journal.json")
+
+
+@record
+class Entry:
+    """One file of a host: its hash before and after, its bytes before, and the paths of what was put in.
+
+    `before` is None where there was no file. `made` are paths of containers made for our entries, `folders` those
+    made for the file.
+    """
+
+    host: str
+    file: str
+    paths: tuple[str, ...]
+    made: tuple[str, ...]
+    folders: tuple[str, ...]
+    hash_before: str
+    hash_after: str
+    before: bytes | None
+
+
+def digest(data: bytes | None) -> str:
+    """The hash by which a file's content is known; empty for a file that is not there."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+class Journal:
+    """The entries in force, one per host and file."""
+
+    def __init__(self, home: str) -> None:
+        self._path = os.path.join(home, FILE)
+        self.entries = self._read()
+
+    def of(self, host: str) -> list[Entry]:
+        return [entry for entry in self.entries if entry.host == host]
+
+    def find(self, host: str, file: str) -> Entry | None:
+        return next((entry for entry in self.entries if (entry.host, entry.file) == (host, file)), None)
+
+    def put(self, entry: Entry) -> None:
+        """Keep an entry; one that continues an earlier one keeps the bytes from before that."""
+        held = self.find(entry.host, entry.file)
+        if held is not None and held.hash_after == entry.hash_before:
+            entry = replace(
+                entry, before=held.before, hash_before=held.hash_before, made=(*held.made, *entry.made),
+                folders=(*held.folders, *entry.folders),
+            )  # fmt: skip
+        self._write([*(each for each in self.entries if each is not held), entry])
+
+    def remove(self, entry: Entry) -> None:
+        self._write([each for each in self.entries if each != entry])
+
+    def _read(self) -> list[Entry]:
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                return [_entry(values) for values in json.load(file)]
+        except FileNotFoundError:
+            return []
+        except (ValueError, TypeError, KeyError, OSError) as error:
+            raise DamagedFile(
+                f"the journal {self._path} cannot be read: {error}", hint="mend it, or move it away"
+            ) from None
+
+    def _write(self, entries: list[Entry]) -> None:
+        self.entries = entries
+        text = json.dumps([_written(entry) for entry in entries], indent=1, ensure_ascii=False)
+        try:
+            write_whole(self._path, text.encode(), mode=0o600)
+        except OSError as error:
+            raise StoreReadOnly(
+                f"the journal {self._path} cannot be written: {error.strerror}", hint="set HAVERSACK_HOME to a folder"
+            ) from None
+
+
+def write_whole(path: str, data: bytes, *, mode: int | None = None) -> None:
+    """Put a file in the place of another at once, with its mode; a reader sees the old or the new one."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    target = os.path.realpath(path)
+    if mode is None:
+        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o600
+    beside = f"{target}.haversack-{os.getpid()}"
+    try:
+        with open(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, mode), "wb") as file:
+            os.chmod(beside, mode)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    finally:
+        if os.path.exists(beside):
+            os.unlink(beside)
+
+
+def _written(entry: Entry) -> dict[str, Any]:
+    before = None if entry.before is None else base64.b64encode(entry.before).decode()
+    return {**asdict(entry), "before": before}
+
+
+def _entry(values: dict[str, Any]) -> Entry:
+    before = values["before"]
+    lists = {name: tuple(values[name]) for name in ("paths", "made", "folders")}
+    return Entry(**{**values, **lists, "before": None if before is None else base64.b64decode(before)})

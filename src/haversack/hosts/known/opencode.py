@@ -1,0 +1,72 @@
+"""opencode."""
+
+from haversack.hosts.host import Host, ServerEntry, Transcripts
+
+SCRIPT = """// Written by `haversack install opencode`; `haversack uninstall opencode` removes it.
+import { spawnSync } from "node:child_process"
+
+const COMMAND = {command}
+
+function hook(event, payload) {
+  try {
+    const run = spawnSync(COMMAND, ["hook", event, "--client", "opencode"], {
+      input: JSON.stringify(payload), encoding: "utf8", timeout: 10000,
+    })
+    return run.stdout ? JSON.parse(run.stdout).additionalContext || "" : ""
+  } catch {
+    return ""
+  }
+}
+
+export const Haversack = async ({ directory }) => {
+  const started = new Map()
+  const recalled = new Map()
+  const base = (id) => ({ session_id: id, cwd: directory })
+  const start = (id, source) => {
+    if (source === "compact" || !started.has(id)) started.set(id, hook("session-start", { ...base(id), source }))
+  }
+  return {
+    event: async ({ event }) => {
+      const id = event.properties?.sessionID || event.properties?.info?.id
+      if (!id) return
+      if (event.type === "session.idle") hook("stop", base(id))
+      if (event.type === "session.compacted") {
+        hook("after-compact", base(id))
+        start(id, "compact")
+      }
+      if (event.type === "session.deleted") hook("session-end", base(id))
+    },
+    "chat.message": async (input, output) => {
+      start(input.sessionID, "startup")
+      const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
+      recalled.set(input.sessionID, hook("prompt", { ...base(input.sessionID), prompt: prompt.join("\\n") }))
+    },
+    "tool.execute.after": async (input, output) => {
+      const used = { tool_name: input.tool, tool_input: input.args || output.args || {}, tool_response: output.output }
+      hook("after-tool", { ...base(input.sessionID), ...used })
+    },
+    "experimental.chat.system.transform": async (input, output) => {
+      for (const text of [started.get(input.sessionID), recalled.get(input.sessionID)]) {
+        if (text) output.system.push(text)
+      }
+    },
+  }
+}
+"""
+
+HOST = Host(
+    name="opencode",
+    title="opencode",
+    programs=("opencode",),
+    folder="{user-settings}/opencode",
+    server=ServerEntry(
+        file="{folder}/opencode.jsonc",
+        keys=("mcp", "haversack"),
+        style="list",
+        extra={"type": "local", "enabled": True},
+        environment_key="environment",
+    ),
+    script="{folder}/plugins/haversack.js",
+    output="additionalContext",
+    transcripts=Transcripts("~/.local/share/opencode", "opencode.db", "opencode"),
+)

@@ -1,0 +1,173 @@
+"""What each event of a host's session does to the store, and what it gives the host."""
+
+import os
+from collections.abc import Callable, Mapping
+
+from haversack.app import App, Caller
+from haversack.config import load
+from haversack.hosts.hook import BUSY_MILLISECONDS
+from haversack.hosts.host import Event, Host
+from haversack.hosts.payloads import Payload
+from haversack.memory import sessions
+from haversack.store import session_events
+from haversack.store import sessions as session_table
+from haversack.tools.road.call import call
+from haversack.values import replace
+
+_SAME_PROMPT = 60_000_000
+"""Microseconds within which the same prompt of the same session is one prompt, reported by two hooks."""
+
+
+def answer(host: Host, payload: Payload) -> str:
+    """Do what an event asks for and return the text for the host; empty for most events."""
+    config = load()
+    # A hook never loads a model, and there is no time to wait for a store that another process holds.
+    config = replace(config, memory=replace(config.memory, semantic="off"))
+    app = App(config, busy_milliseconds=BUSY_MILLISECONDS)
+    directory = payload.directory if os.path.isdir(payload.directory) else os.getcwd()
+    caller = app.caller(directory=directory)
+    try:
+        _ensure(caller, payload)
+        return _ANSWERS[payload.event](caller, host, payload)
+    finally:
+        app.close()
+
+
+def _ensure(caller: Caller, payload: Payload) -> None:
+    project = caller.memory.project()
+    with caller.database.write() as tx:
+        sessions.ensure(tx, caller.memory, session_id=payload.session_id, project=project, namespace="")
+
+
+def _start(caller: Caller, host: Host, payload: Payload) -> str:
+    if payload.usage:
+        _usage(caller, host, payload)
+    if payload.source == "compact":
+        _reset_account(caller, payload)
+    if "session-start" not in host.injects_at:
+        return ""
+    from haversack.hosts.recall import at_start
+
+    return at_start(caller, host, payload)
+
+
+def _prompt(caller: Caller, host: Host, payload: Payload) -> str:
+    if not payload.prompt or payload.prompt.startswith("/"):
+        return ""  # a command to the host, or nothing that a person typed
+    if not _is_repeated(caller, payload):
+        call(caller, "mem_save_prompt", {"content": payload.prompt, "session_id": payload.session_id})
+        _declare_user(caller, payload)
+    if "prompt" not in host.injects_at:
+        return ""
+    from haversack.hosts.recall import at_prompt
+
+    return at_prompt(caller, host, payload)
+
+
+def _is_repeated(caller: Caller, payload: Payload) -> bool:
+    from haversack.text.redaction import redact
+
+    content = redact(payload.prompt).text if caller.config.memory.redact else payload.prompt
+    with caller.database.read() as tx:
+        last = session_table.last_prompt_of_session(tx, payload.session_id)
+    return last is not None and last.content == content and caller.now() - last.created_at < _SAME_PROMPT
+
+
+def _tool(caller: Caller, host: Host, payload: Payload) -> str:
+    from haversack.hosts.activity import events_of
+
+    found = list(events_of(payload))
+    if found:
+        with caller.database.write() as tx:
+            for kind, detail in found:
+                session_events.add(tx, payload.session_id, kind, detail, caller.now())
+    return ""
+
+
+def _compacted(caller: Caller, host: Host, payload: Payload) -> str:
+    _reset_account(caller, payload)
+    with caller.database.write() as tx:
+        session_events.forget(tx, payload.session_id, "injected")
+    if payload.summary.strip():
+        from haversack.hosts.payloads import clean_prompt
+
+        content = clean_prompt(host, payload.summary)
+        call(caller, "mem_session_summary", {"content": content, "session_id": payload.session_id})
+    return ""
+
+
+def _before_compaction(caller: Caller, host: Host, payload: Payload) -> str:
+    from haversack.hosts.digest import write
+
+    write(caller, payload.session_id)  # should the host fail, what the session did is kept
+    return ""
+
+
+def _stop(caller: Caller, host: Host, payload: Payload) -> str:
+    from haversack.hosts.digest import write
+
+    if payload.last_message.strip():
+        from haversack.hosts.captured import capture_learnings
+
+        capture_learnings(caller, payload.last_message, payload.session_id, host.name)
+    write(caller, payload.session_id)
+    return ""
+
+
+def _end(caller: Caller, host: Host, payload: Payload) -> str:
+    _stop(caller, host, payload)
+    call(caller, "mem_session_end", {"id": payload.session_id})
+    return ""
+
+
+def _usage(caller: Caller, host: Host, payload: Payload) -> str:
+    total = payload.usage.get("total_tokens") or sum(
+        payload.usage.get(name, 0) for name in ("input_tokens", "output_tokens")
+    )
+    if total > 0:
+        with caller.database.write() as tx:
+            session_events.add(tx, payload.session_id, "usage", str(total), caller.now())
+        _reconcile(caller, payload, payload.usage.get("input_tokens", total))
+    return ""
+
+
+def _declare_user(caller: Caller, payload: Payload) -> None:
+    if handle := _account(caller, payload):
+        caller.ledger.declare_user(handle, caller.profile.count(payload.prompt))
+
+
+def _reset_account(caller: Caller, payload: Payload) -> None:
+    if handle := _account(caller, payload):
+        caller.ledger.reset(handle)
+
+
+def _reconcile(caller: Caller, payload: Payload, context_tokens: int) -> None:
+    """Note how far the account's estimate was off from what the host measured."""
+    if handle := _account(caller, payload):
+        estimate = caller.ledger.standing(handle).spent
+        with caller.database.write() as tx:
+            detail = f"{context_tokens} measured, {estimate} estimated"
+            session_events.add(tx, payload.session_id, "reconciled", detail, caller.now())
+
+
+def _account(caller: Caller, payload: Payload) -> str:
+    """The account of the host's server: the one set for this process, if it is open."""
+    from haversack.errors import Conflict, NotFound
+
+    handle = caller.account
+    try:
+        return caller.ledger.in_force(handle).handle if handle else ""
+    except (NotFound, Conflict):
+        return ""
+
+
+_ANSWERS: Mapping[Event, Callable[[Caller, Host, Payload], str]] = {
+    "session-start": _start,
+    "prompt": _prompt,
+    "after-tool": _tool,
+    "before-compact": _before_compaction,
+    "after-compact": _compacted,
+    "stop": _stop,
+    "session-end": _end,
+    "usage": _usage,
+}
