@@ -50,9 +50,7 @@ def test_a_search_stays_in_the_current_project_and_names_the_others(api: Caller,
     remember(rival, "ports of rival")
     here = found(api)
     assert "ports of acme" in here and "ports of rival" not in here
-    assert "Other projects have matches: example.org/rival/api (1)" in call(
-        api, "mem_search", {"query": "rival"}
-    ).text
+    assert "Other projects have matches: example.org/rival/api (1)" in call(api, "mem_search", {"query": "rival"}).text
     everywhere = found(api, project="all")
     assert "(example.org/acme/api)" in everywhere and "(example.org/rival/api)" in everywhere
 
