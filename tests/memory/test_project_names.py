@@ -52,7 +52,7 @@ def test_a_search_stays_in_the_current_project_and_names_the_others(api: Caller,
     assert "ports of acme" in here and "ports of rival" not in here
     assert "Other projects have matches: example.org/rival/api (1)" in call(api, "mem_search", {"query": "rival"}).text
     everywhere = found(api, project="all")
-    assert "(example.org/acme/api)" in everywhere and "(example.org/rival/api)" in everywhere
+    assert "ports of acme" in everywhere and "ports of rival" in everywhere
 
 
 def test_a_context_stays_in_the_current_project(api: Caller, caller: Caller) -> None:
@@ -61,7 +61,7 @@ def test_a_context_stays_in_the_current_project(api: Caller, caller: Caller) -> 
     text = call(api, "mem_context", {}).text
     assert "] here" in text and "] elsewhere" not in text
     mixed = call(api, "mem_context", {"project": "all"}).text
-    assert "] elsewhere" in mixed and "(api)" in mixed
+    assert "] elsewhere" in mixed
 
 
 def test_another_clone_of_the_repository_reads_the_same_memories(api: Caller, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from haversack.memory.search import search
 from haversack.store.records import Session
 from haversack.tools.declaration import Command, resumes, tool
 from haversack.tools.memory.observation_views import observation_block, one_line, revision_block, session_block
-from haversack.tools.memory.project_views import owner_of
 from haversack.tools.memory.search_results import rest_of_list
 from haversack.tools.road.outcomes import Block, Outcome, Rest, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
@@ -52,9 +51,8 @@ def list_observations(
         found = context.recent(caller.memory, chosen, limit)
         total = context.count_observations(caller.memory, chosen)
         rest = rest_of_list(caller, chosen, found, total) if len(found) < total else None
-    owner = owner_of(caller, project, found)
     return Result(
-        blocks=[observation_block(each, **owner(each)) for each in found],
+        blocks=[observation_block(each) for each in found],
         noun="observations",
         total=total,
         empty="Nothing matches.",

@@ -21,7 +21,6 @@ from haversack.tools.memory.observation_views import (
     session_block,
     whole_observation,
 )
-from haversack.tools.memory.project_views import owner_of
 from haversack.tools.road.outcomes import Block, Document, Outcome, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 from haversack.values import replace
@@ -99,9 +98,8 @@ def mem_context(
         shown = len(context.pinned) + len(context.observations)
         place = recalling.place_filters(project=project, scope=scope, namespace=namespace)
         rest = search_results.rest_of_context(caller, context, place) if shown < context.total else None
-    owner = owner_of(caller, project, (*context.pinned, *context.observations))
     summaries = {each.content.strip() for each in (*context.pinned, *context.observations)}
-    pinned = [observation_block(each, section="## Pinned", worth=4.0, **owner(each)) for each in context.pinned]
+    pinned = [observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned]
     sessions = [
         session_block(
             _without_listed_summary(each, summaries),
@@ -113,7 +111,7 @@ def mem_context(
         for each in context.sessions
     ]
     prompts = [prompt_block(each, section="## Prompts") for each in context.prompts]
-    recent = [observation_block(each, section="## Memories", **owner(each)) for each in context.observations]
+    recent = [observation_block(each, section="## Memories") for each in context.observations]
     blocks = [*pinned, *_in_turns(sessions, recent, prompts)]
     return Result(
         blocks=blocks,

@@ -15,7 +15,7 @@ from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
 from haversack.tools.declaration import resumes
 from haversack.tools.memory.observation_views import found_block, gone_block, observation_block, one_line, weight_at
-from haversack.tools.memory.project_views import Owner, listed, owner_of
+from haversack.tools.memory.project_views import listed
 from haversack.tools.road.outcomes import LEVELS, Block, Rest, Result
 from haversack.values import asdict, replace
 
@@ -30,8 +30,7 @@ WEIGHED = 150
 def result(caller: Caller, found: Found, text: str, project: str, *, explain: bool) -> Result:
     """A search's hits as blocks, with the other matches one call away."""
     best = found.hits[0].score if found.hits else 1.0
-    owner = owner_of(caller, project, [hit.observation for hit in found.hits])
-    blocks = [_block(found, hit, best, owner(hit.observation), explain=explain) for hit in found.hits]
+    blocks = [_block(found, hit, best, explain=explain) for hit in found.hits]
     rest = None
     if left := found.total - sum(block.counted for block in blocks):
         state = {"text": text, "match": freeze(found.match), "filters": asdict(found.filters), "ids": found.others,
@@ -59,12 +58,12 @@ def result(caller: Caller, found: Found, text: str, project: str, *, explain: bo
     )
 
 
-def _block(found: Found, hit: Hit, best: float, owner: Owner, *, explain: bool) -> Block:
-    note, extra = owner["note"], dict(owner["extra"] or {})
+def _block(found: Found, hit: Hit, best: float, *, explain: bool) -> Block:
+    note, extra = "", None
     if explain:
         parts = ", ".join(f"{name} {value:.3f}" for name, value in hit.parts)
-        note = f"{note} [score {hit.score:.3f}: {parts}]".lstrip()
-        extra |= {"score": round(hit.score, 4), "parts": {name: round(value, 4) for name, value in hit.parts}}
+        note = f"[score {hit.score:.3f}: {parts}]"
+        extra = {"score": round(hit.score, 4), "parts": {name: round(value, 4) for name, value in hit.parts}}
     worth = hit.score / best if best > 0 else 1.0
     shown = found_block(hit.observation, found.query, note=note, extra=extra, worth=worth)
     return replace(shown, counted=hit.observation.id not in found.beside)
