@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-gateway check bench docs clean install-dev install-bench torture mutate attack
+.PHONY: demo test test-gateway check bench docs clean install-dev install-bench torture mutate attack dist site
 
 demo: $(VENV)/installed
 	@$(BIN)/haversack demo
@@ -30,6 +30,14 @@ bench: install-bench
 
 bench-%: install-bench
 	$(BIN)/python bench/bench_$(subst -,_,$*).py $(ARGS)
+
+site: install-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
+	$(BIN)/python -m mkdocs build --strict --quiet
+	@echo "the documentation is in site/index.html"
+
+dist: install-dev
+	$(BIN)/python tools/make_dist.py $(ARGS)
 
 mutate: install-dev
 	$(BIN)/python tools/mutate.py $(ARGS)
