@@ -19,6 +19,15 @@ _LARGEST_LOG = 200_000
 
 def main(typed: list[str]) -> int:
     """Answer one event of a host; the exit code is 0 unless the command itself was typed wrongly."""
+    if "-h" in typed or "--help" in typed:
+        from haversack.argument_parser import plain_parser
+
+        example = "haversack hook session-start --client codex < payload.json"
+        parser = plain_parser("hook", "Answer an event of a host; hosts run this. It never fails.", example)
+        parser.add_argument("event", choices=EVENTS, help="what happened in the host")
+        parser.add_argument("--client", metavar="HOST", help="the host that runs the hook")
+        parser.add_argument("--home", metavar="FOLDER", help="the data folder, where it is not the usual one")
+        parser.parse_args(typed)
     event, client = _arguments(typed)
     if not event:
         sys.stderr.write(f"usage: haversack hook EVENT --client HOST\nevents: {', '.join(EVENTS)}\n")
