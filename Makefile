@@ -16,6 +16,10 @@ test-gateway: install-dev
 	@$(BIN)/python tools/install_servers.py
 	$(BIN)/python -m pytest tests/gateway
 
+.PHONY: test-postgres
+test-postgres: install-dev
+	$(BIN)/python -m pytest -n 2 --engine postgres tests/store tests/memory tests/worklog tests/packs tests/tools tests/contract
+
 check: install-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

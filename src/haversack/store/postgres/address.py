@@ -36,7 +36,12 @@ def is_server(url: str) -> bool:
 
 def parse_address(url: str) -> Address:
     """The parts of a URL; a wrong one is an error that names the setting."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise ConfigError(
+            f"store.url is not an address: {error}", hint="write postgresql://USER@HOST/DATABASE"
+        ) from None
     if parts.scheme not in SCHEMES:
         raise ConfigError(
             f"store.url begins with {parts.scheme + '://' if parts.scheme else 'no scheme'}",

@@ -317,7 +317,9 @@ def translated(path: str) -> Iterator[None]:
             raise _full(path) from None
         if error.errno == EROFS:
             raise _read_only(path, error) from None
-        raise
+        raise StoreError(
+            f"the store {path} cannot be opened ({error.strerror})", hint="name another file or folder"
+        ) from None
 
 
 def _damaged(path: str, error: apsw.Error) -> Exception:

@@ -138,6 +138,8 @@ def _engine(caller: Caller, place: str, *, must_exist: bool, in_memory: bool = F
         return open_store(place, member=caller.config.store.member)
     from haversack.store.sqlite.engine import MEMORY, Database
 
+    if "\0" in place:
+        raise NotFound("a file's name cannot hold the character U+0000", hint="name another file")
     path = os.path.join(caller.directory, os.path.expanduser(place))
     if must_exist and not os.path.exists(path):
         raise NotFound(f"there is no store {path}", hint="name a file or a postgresql:// address with --from")
