@@ -86,7 +86,7 @@ ARGUMENTS: dict[str, Maker] = {
     "mem_progress": lambda held: some({"project": PLACES["project"].filter(bool)}, {}),
     "mem_stats": lambda held: some({}, {"project": PLACES["project"]}),
     "mem_suggest_topic_key": lambda held: some(
-        {}, {"title": st.sampled_from(SENTENCES), "content": st.sampled_from(SENTENCES), "kind": st.sampled_from(KINDS)}
+        {"title": st.sampled_from(SENTENCES)}, {"content": st.sampled_from(SENTENCES), "kind": st.sampled_from(KINDS)}
     ),
     "mem_compact": lambda held: some({"older_than_days": st.sampled_from([0, 1, 39, 1000])}, PLACES),
     "list_observations": lambda held: some({}, FILTERS | {"limit": LIMITS}),

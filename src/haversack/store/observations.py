@@ -315,6 +315,17 @@ def everything(tx: Reader) -> Iterable[Observation]:
         last = rows[-1][0]
 
 
+def counted_by_tag(tx: Reader) -> list[tuple[str, int]]:
+    """Every tag with how many observations carry it, the most used first."""
+    return [
+        (tag, count)
+        for tag, count in tx.rows(
+            "SELECT t.tag, count(*) AS n FROM tags t JOIN observations o ON o.id = t.observation_id "
+            "WHERE o.deleted_at IS NULL GROUP BY t.tag ORDER BY n DESC, t.tag"
+        )
+    ]
+
+
 def add_revision(tx: Writer, old: Observation, now: int) -> int:
     """Keep the present text of an observation as its next revision and return that revision's number."""
     number: int = tx.value("SELECT coalesce(max(revision), 0) + 1 FROM revisions WHERE observation_id = ?", (old.id,))

@@ -11,6 +11,7 @@ from haversack.store.records import Session
 from haversack.tools.declaration import Command, resumes, tool
 from haversack.tools.memory.observation_views import observation_block, one_line, revision_block, session_block
 from haversack.tools.memory.search_results import rest_of_list
+from haversack.tools.memory.unknown_filters import explain_nothing
 from haversack.tools.road.outcomes import Block, Outcome, Rest, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 
@@ -51,11 +52,18 @@ def list_observations(
         found = context.recent(caller.memory, chosen, limit)
         total = context.count_observations(caller.memory, chosen)
         rest = rest_of_list(caller, chosen, found, total) if len(found) < total else None
+    nothing = "Nothing matches."
+    if not found:
+        unknown = explain_nothing(
+            caller, chosen, kind=kind, project=project, tags=tags,
+            count=lambda without: context.count_observations(caller.memory, without),
+        )  # fmt: skip
+        nothing = unknown or nothing
     return Result(
         blocks=[observation_block(each) for each in found],
         noun="observations",
         total=total,
-        empty="Nothing matches.",
+        empty=nothing,
         limit_hint="Increase limit or use mem_get_observation #ID for details.",
         rest=rest,
         brief=f"{len(found)} of {total} observations",

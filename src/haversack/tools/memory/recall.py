@@ -21,6 +21,7 @@ from haversack.tools.memory.observation_views import (
     session_block,
     whole_observation,
 )
+from haversack.tools.memory.unknown_filters import explain_nothing
 from haversack.tools.road.outcomes import Block, Document, Outcome, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 from haversack.values import replace
@@ -73,7 +74,14 @@ def mem_search(
         until=until,
     )
     found = search.search(caller.memory, query, chosen, mode=match, limit=limit)
-    return search_results.result(caller, found, query, place, explain=explain)
+    result = search_results.result(caller, found, query, place, explain=explain)
+    if found.hits:
+        return result
+    unknown = explain_nothing(
+        caller, chosen, kind=kind, project=project, tags=tags,
+        count=lambda without: search.count_search_results(caller.memory, query, without, mode=match),
+    )  # fmt: skip
+    return replace(result, empty=unknown) if unknown else result
 
 
 @tool(
@@ -162,7 +170,12 @@ def mem_timeline(
             outward.append((timeline.after[distance], 1 + distance))
     blocks = [
         observation_block(
-            each, place=place, required=place == 0, note="<- focus" if place == 0 else "", worth=1 / (1 + abs(place))
+            each,
+            place=place,
+            required=place == 0,
+            note="<- focus" if place == 0 else "",
+            extra={"focus": True} if place == 0 else None,
+            worth=1 / (1 + abs(place)),
         )
         for each, place in outward
     ]

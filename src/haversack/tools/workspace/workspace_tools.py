@@ -79,6 +79,11 @@ def _sample(snapshot: Snapshot[Any], start: int) -> Callable[[], Sequence[Block]
     return sample
 
 
+def counted(count: int, noun: str, several: str = "") -> str:
+    """A number with its noun: `1 file`, `1,200 files`."""
+    return f"{count:,} {noun if count == 1 else several or noun + 's'}"
+
+
 def _notes(withheld: Withheld, *others: str) -> str:
     """What a reader should know of what is not in the result, on one line."""
     said = [each for each in others if each]
@@ -114,7 +119,7 @@ def project_files(
         *found.notes,
     )
     in_all = f", {size(found.total_size)}" if found.total_size is not None else ""
-    heading = f"{found.files.total} files{in_all}. Types: {types}" if found.files.total else ""
+    heading = f"{counted(found.files.total, 'file')}{in_all}. Types: {types}" if found.files.total else ""
     return _result(
         caller,
         found.files,
@@ -156,7 +161,7 @@ def search_content(
         case_sensitive=case_sensitive,
     )
     total = found.matches.total
-    heading = f"{total} matches in {found.files} files" if total else ""
+    heading = f"{counted(total, 'match', 'matches')} in {counted(found.files, 'file')}" if total else ""
     notes = _notes(found.withheld, *found.notes)
     return _result(
         caller,
@@ -275,7 +280,11 @@ def vcs_diff(
     found = diff(
         caller.workspace, path=path, staged=staged, commit=commit, context_lines=context_lines, stat_only=stat_only
     )
-    heading = f"{found.files} files, +{found.added}/-{found.removed} lines ({found.between})" if found.files else ""
+    heading = (
+        f"{counted(found.files, 'file')}, +{found.added}/-{found.removed} lines ({found.between})"
+        if found.files
+        else ""
+    )
     return _result(
         caller,
         found.parts,

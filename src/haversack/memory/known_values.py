@@ -1,0 +1,51 @@
+"""The kinds, tags and projects in use, and filters that name others."""
+
+from haversack.memory.projects import project_key
+from haversack.memory.room import Memory
+from haversack.store import observations
+from haversack.store.records import Filters
+from haversack.values import record
+
+FEW = 3
+
+
+@record
+class UnknownValue:
+    """A filter that names something nothing has, and what is near it."""
+
+    name: str
+    value: str
+    near: tuple[str, ...]
+
+
+def known_values(memory: Memory, name: str) -> list[str]:
+    """The values in use for `kind`, `tag` or `project`, the most used first."""
+    with memory.database.read() as tx:
+        if name == "kind":
+            return [str(kind) for kind, _ in observations.counted_by(tx, "kind", Filters())]
+        if name == "tag":
+            return [tag for tag, _ in observations.counted_by_tag(tx)]
+        return [project for project, _ in observations.counted_by_project(tx, Filters()) if project]
+
+
+def unknown_values(memory: Memory, *, kind: str, project: str, tags: tuple[str, ...]) -> list[UnknownValue]:
+    """The filters given that no observation in use could pass."""
+    found = []
+    if kind and kind.strip().casefold() not in (known := known_values(memory, "kind")):
+        found.append(_unknown("kind", kind, known))
+    if project:
+        known = known_values(memory, "project")
+        if project_key(project) not in map(project_key, known):
+            found.append(_unknown("project", project, known))
+    if tags:
+        known = known_values(memory, "tag")
+        found += [_unknown("tag", tag, known) for tag in tags if tag.casefold() not in known]
+    return found
+
+
+def _unknown(name: str, value: str, known: list[str]) -> UnknownValue:
+    from difflib import get_close_matches
+
+    folded = {each.casefold(): each for each in reversed(known)}
+    near = get_close_matches(value.casefold(), folded, n=FEW, cutoff=0.5)
+    return UnknownValue(name, value, tuple(folded[each] for each in near) or tuple(known[:FEW]))

@@ -1,0 +1,39 @@
+"""Quick estimates of what memories cost, four bytes to a token; packs themselves count exactly."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from haversack.tokens import estimate_tokens
+
+MEMORY_DETAILS, INDEX_DETAILS = 20, 15
+"""Tokens of the kind, date and id beside a memory, and beside its line in a list."""
+
+
+class Titled(Protocol):
+    """What a memory in a list must have."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def tags(self) -> Sequence[str]: ...
+
+
+class Told(Titled, Protocol):
+    """What a memory in full must have."""
+
+    @property
+    def content(self) -> str: ...
+
+
+def estimate_memory_tokens(memory: Told) -> int:
+    """About what a memory costs in full: title, content, tags and details."""
+    return estimate_tokens(memory.content) + _head(memory) + MEMORY_DETAILS
+
+
+def estimate_index_tokens(memory: Titled) -> int:
+    """About what a memory costs as a line of a list: title, tags and details."""
+    return _head(memory) + INDEX_DETAILS
+
+
+def _head(memory: Titled) -> int:
+    return estimate_tokens(memory.title) + estimate_tokens(", ".join(memory.tags))
