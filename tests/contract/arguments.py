@@ -134,6 +134,13 @@ ARGUMENTS: dict[str, Maker] = {
     "vcs_diff": lambda held: some({}, {"staged": st.booleans(), "stat_only": st.booleans()}),
     "vcs_log": lambda held: some({}, {"count": st.sampled_from([1, 10, 500])}),
     "vcs_blame": lambda held: some({"path": st.just("history.md")}, {"start_line": st.integers(1, 20)}),
+    "count_file_tokens": lambda held: some(
+        {"files": st.lists(st.sampled_from(["history.md", "long.txt"] if held.ids else ["none"]), min_size=1)},
+        {"profiles": st.lists(st.sampled_from(["o200k", "bytes4"]), max_size=2)},
+    ),
+    "compare_packs": lambda held: some(
+        {name: st.sampled_from(held.pack_ids or ("none",)) for name in ("before", "after")}, {}
+    ),
     "more": lambda held: some({"key": st.sampled_from(keys(held.name))}, {}),
 }
 

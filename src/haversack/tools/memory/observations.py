@@ -54,7 +54,7 @@ def mem_save(
     relate_to: Annotated[list[int], "Ids of related memories"] = [],  # noqa: B006
 ) -> Outcome:
     """Remember something worth knowing next week."""
-    title = title if title.strip() else first_words(content)
+    title = title or first_words(content)
     saved = pipeline.save(
         caller.memory,
         Draft(

@@ -89,7 +89,7 @@ def _difference(caller: Caller, before: str, after: str) -> Difference:
 def _saved_pack(caller: Caller, name: str) -> dict[str, Any] | None:
     """The pack in a file; None where there is no such file."""
     path = os.path.join(caller.directory, os.path.expanduser(name))
-    if not os.path.exists(path):
+    if not os.path.isfile(path):
         return None
     try:
         with open(path, encoding="utf-8") as file:
