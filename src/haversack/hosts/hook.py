@@ -30,7 +30,7 @@ def main(typed: list[str]) -> int:
         parser.parse_args(typed)
     event, client = _arguments(typed)
     if not event:
-        sys.stderr.write(f"usage: haversack hook EVENT --client HOST\nevents: {', '.join(EVENTS)}\n")
+        sys.stderr.write("usage: haversack hook EVENT --client HOST\nTry `haversack hook --help`.\n")
         return 2
     try:
         host = host_named(client)
