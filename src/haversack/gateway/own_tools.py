@@ -28,13 +28,13 @@ def definitions(taken: Iterable[str], hours: int) -> list[dict[str, Any]]:
     return [
         {
             "name": names[MORE],
-            "description": f"Next page of a cut reply. Keys last {hours} h.",
+            "description": f"Next page of a cut reply; keys last {hours} h",
             "inputSchema": {"type": "object", "properties": {**key, **_TOKENS}, "required": ["key"]},
             "annotations": {"readOnlyHint": True},
         },
         {
             "name": names[FIND_IN],
-            "description": 'Search a cut reply: query (words, regex), lines "120-180", path "$.rows[10:20].name"',
+            "description": 'Search a cut reply: query (words, regex), lines "120-180", path "$.rows[10:20]"',
             "inputSchema": {
                 "type": "object",
                 "properties": {**key, "query": text, "lines": text, "path": text, **_TOKENS},
