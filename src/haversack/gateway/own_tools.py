@@ -34,7 +34,7 @@ def definitions(taken: Iterable[str], hours: int) -> list[dict[str, Any]]:
         },
         {
             "name": names[FIND_IN],
-            "description": 'Search a cut reply: query (words, regex), lines "120-180", path "$.rows[10:20]"',
+            "description": 'Search a cut reply: words or regex, lines "9-20", path "$.rows[:9]"',
             "inputSchema": {
                 "type": "object",
                 "properties": {**key, "query": text, "lines": text, "path": text, **_TOKENS},
