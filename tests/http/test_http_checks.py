@@ -309,10 +309,11 @@ def test_the_journal_holds_no_content_and_no_secret(tmp_path: os.PathLike[str]) 
         served.get("/api/v1/tools/mem_search?query=confidential")
         served.get(f"/nothing?access_token={served.token}")
         served.get("/evil%0d%0aforged%20line")
-        with open(log, encoding="utf-8") as file:
-            lines = file.read()
-        identifier = served.token.split("_")[1]
-        assert f"POST /api/v1/tools/mem_save 200 {identifier}" in lines
-        assert "GET /evil%0D%0Aforged%20line 404 -" in lines
-        assert "onfidential" not in lines
-        assert served.token.split("_", 2)[2] not in lines
+    # A line is written once its reply has been sent: the last one is there when the server has stopped.
+    with open(log, encoding="utf-8") as file:
+        lines = file.read()
+    identifier = served.token.split("_")[1]
+    assert f"POST /api/v1/tools/mem_save 200 {identifier}" in lines
+    assert "GET /evil%0D%0Aforged%20line 404 -" in lines
+    assert "onfidential" not in lines
+    assert served.token.split("_", 2)[2] not in lines
