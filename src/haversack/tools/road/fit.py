@@ -132,10 +132,13 @@ class _Fitting:
             if draft := self._checked(cheapest, others, cut_by_budget=is_cut):
                 return draft
         self.result = replace(whole, heading="", facts=NO_FACTS, lists_omitted=False)
+        # The heading of a section may be as long as a path: the block's own beginning comes before it.
+        alone = [replace(block, section="") for block in lead]
+        self.rank |= {id(bare): self.rank[id(block)] for bare, block in zip(alone, lead, strict=True)}
         room = self.budget.units
         while room > 0:
             self.result = replace(self.result, empty=cut(whole.empty, room, self.measure).shown)
-            pieces = [self._beginning(block, room) for block in lead]
+            pieces = [self._beginning(block, room) for block in alone]
             draft, over = self._draft(pieces, others, cut_by_budget=is_cut)
             if over <= 0:
                 return draft
