@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["rg", "python"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def search_engine(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Each engine of text search."""
     name: str = request.param
     if name == "rg" and not find_program("rg", outside=str(tmp_path)):

@@ -22,8 +22,8 @@ from tests.workspace.git_repository import GitRepository
 
 
 @pytest.fixture
-def workspace(repository: GitRepository, engine: str) -> Workspace:
-    return replace(repository.workspace, engine=engine)
+def workspace(repository: GitRepository, search_engine: str) -> Workspace:
+    return replace(repository.workspace, engine=search_engine)
 
 
 def places(found: ContentMatches) -> list[tuple[str, int]]:
@@ -222,14 +222,14 @@ def test_only_the_files_a_listing_shows_are_searched(repository: GitRepository, 
     assert hidden == [".hidden/f.txt", "a.txt", "deep/y/e.txt", "sub/.gitignore", "sub/kept.log", "tracked.log"]
 
 
-def test_without_git_the_same_files_are_searched_as_listed(folder: Path, engine: str) -> None:
+def test_without_git_the_same_files_are_searched_as_listed(folder: Path, search_engine: str) -> None:
     names = ("a.txt", "b.log", "node_modules/c.txt", "sub/d.txt", "sub/e.tmp", "[x]/f.txt", "[y]/g.txt", "build/h.txt")
     for name in names:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("needle\n")
     (folder / ".gitignore").write_text("*.log\n\\[x\\]/\n")
     (folder / "sub" / ".gitignore").write_text("*.tmp\n")
-    workspace = Workspace(str(folder.resolve()), engine=engine)
+    workspace = Workspace(str(folder.resolve()), engine=search_engine)
     assert [path for path, _ in places(search_content(workspace, "needle"))] == ["[y]/g.txt", "a.txt", "sub/d.txt"]
     assert places(search_content(workspace, "needle", path="sub")) == [("sub/d.txt", 1)]
 
@@ -381,10 +381,13 @@ def test_both_engines_give_the_same_answers(
     answers = [
         list(
             search_content(
-                replace(repository.workspace, engine=engine), pattern, is_regex=True, case_sensitive=case_sensitive
+                replace(repository.workspace, engine=search_engine),
+                pattern,
+                is_regex=True,
+                case_sensitive=case_sensitive,
             ).matches.items()
         )
-        for engine in ("rg", "python")
+        for search_engine in ("rg", "python")
     ]
     assert answers[0] == answers[1]
 
@@ -420,14 +423,14 @@ def test_what_ripgrep_is_trusted_with_is_what_python_would_say(
     answers = [
         list(
             search_content(
-                replace(repository.workspace, engine=engine),
+                replace(repository.workspace, engine=search_engine),
                 pattern,
                 is_regex=is_regex,
                 case_sensitive=case_sensitive,
                 context_lines=context,
             ).matches.items()
         )
-        for engine in ("rg", "python")
+        for search_engine in ("rg", "python")
     ]
     assert answers[0] == answers[1]
 
@@ -510,7 +513,9 @@ def test_a_pattern_given_to_ripgrep_finds_what_stands_in_plain_files(repository:
         assert (found.engine, found.matches.total) == ("rg", 0 if pattern == "KIS" else 1), pattern
 
 
-def test_a_folder_swapped_for_a_link_is_not_searched(repository: GitRepository, engine: str, tmp_path: Path) -> None:
+def test_a_folder_swapped_for_a_link_is_not_searched(
+    repository: GitRepository, search_engine: str, tmp_path: Path
+) -> None:
     repository.write("inner/a.txt", "needle\n")
     repository.commit()
     outside = tmp_path / "outside"
@@ -518,7 +523,7 @@ def test_a_folder_swapped_for_a_link_is_not_searched(repository: GitRepository, 
     (outside / "a.txt").write_text("needle of another\n" * 3)
     (repository.path / "inner").rename(repository.path / "kept")
     (repository.path / "inner").symlink_to(outside)
-    workspace = replace(repository.workspace, engine=engine)
+    workspace = replace(repository.workspace, engine=search_engine)
     assert places(search_content(workspace, "needle")) == [("kept/a.txt", 1)]
     listed = {file.path: file.size for file in project_files(workspace).files.items()}
     assert listed == {"inner": listed["inner"], "kept/a.txt": 7}
