@@ -3,9 +3,9 @@
 A note says what it is about itself, so its own words decide (BM25F). A turn leans on the turns around it and on what
 its session is about. Which arithmetic applies is decided for each row by the session it belongs to.
 
-The weights for notes were chosen on a quarter to a half of the questions of four sets (linked notes, rules, commit
-messages) and checked on other questions of these and on a fifth set; those for turns on half of a set of long
-dialogues. `make bench-recall` shows what they give.
+The weights for notes were chosen among some forty variants on samples of five sets (linked notes, rules, commit
+messages), none of which was held out; those for turns on half of a set of long dialogues. `make bench-recall` shows
+what they give.
 """
 
 from collections import Counter
