@@ -85,7 +85,8 @@ class HttpServer:
 
 def _bound(listening: Listening) -> socket.socket:
     family = socket.AF_INET6 if ":" in listening.address else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small segments at once only on sockets that say they are TCP; else each reply waits 40 ms.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((listening.address, listening.port))
