@@ -39,6 +39,7 @@ def digests(files: list[Path]) -> list[str]:
 def problems(files: list[Path]) -> list[str]:
     """What is wrong with the contents: missing files, or files nobody should get."""
     found: list[str] = []
+    wanted: tuple[str, ...]
     for file in files:
         if file.suffix == ".whl":
             names = zipfile.ZipFile(file).namelist()

@@ -34,6 +34,12 @@ def all_of(connection: socket.socket) -> bytes:
     return heard
 
 
+def hold(began: threading.Event, go_on: threading.Event) -> None:
+    """Work that holds its thread until the test lets it go."""
+    began.set()
+    go_on.wait(30)
+
+
 def test_hundreds_of_wrong_tokens_let_nobody_in(tmp_path: Path) -> None:
     with serving(str(tmp_path), HttpSettings(failures_per_minute=10)) as served:
         connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
@@ -131,7 +137,7 @@ def test_a_flood_past_the_queue_is_told_to_come_back_and_loses_nothing(tmp_path:
 
         # One call holds the only worker until everybody has asked.
         began, go_on = threading.Event(), threading.Event()
-        served.server.door._calls.begin(lambda: (began.set(), go_on.wait(30), None)[-1])
+        served.server.door._calls.begin(lambda: hold(began, go_on))
         assert began.wait(10)
         threads = [threading.Thread(target=save, args=(number,)) for number in range(90)]
         for thread in threads:
@@ -152,7 +158,7 @@ def test_work_for_somebody_who_has_left_is_not_begun(tmp_path: Path) -> None:
     sections = {"server": ServerSettings(workers=1)}
     with serving(str(tmp_path), UNHURRIED, sections=sections) as served:
         began, go_on = threading.Event(), threading.Event()
-        served.server.door._calls.begin(lambda: (began.set(), go_on.wait(30), None)[-1])
+        served.server.door._calls.begin(lambda: hold(began, go_on))
         assert began.wait(10)
         body = json.dumps({"title": "left", "content": "nobody waits for this"})
         head = (
