@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from haversack.text.clipping import one_line
 from haversack.worklog import compress
-from haversack.worklog.log_line import one_line, written
+from haversack.worklog.log_line import written
 
 
 def test_the_tools_own_compressor_sees_the_result_itself() -> None:

@@ -8,6 +8,7 @@ from haversack.gateway.schemas import slimmed, widened
 from haversack.gateway.settings import Mode, Structured
 from haversack.patterns import pattern
 from haversack.protocol.spans import Member, Span, items, members, spliced, without
+from haversack.text.clipping import clipped
 from haversack.tokens import Profile
 
 CALL_READ, CALL_TOOL, TOOL_SCHEMA, SEARCH_TOOLS = "call_read", "call_tool", "tool_schema", "search_tools"
@@ -190,9 +191,7 @@ def first_sentence(tool: Tool) -> str:
     folded = " ".join(about.split()) if isinstance(about, str) else ""
     match = _SENTENCE.match(folded)
     sentence = match[1] if match else folded
-    if len(sentence) <= _LONGEST_SENTENCE:
-        return sentence
-    return sentence[: sentence.rfind(" ", 0, _LONGEST_SENTENCE)].rstrip(" ,;:") + "…"
+    return clipped(sentence, _LONGEST_SENTENCE)
 
 
 def _name(tool: Tool) -> str:

@@ -24,6 +24,7 @@ from haversack.gateway.wrap import LONGEST_PARSED, End
 from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from haversack.protocol.raw_lines import LongLine, RawLines
 from haversack.protocol.spans import Span, members, spliced
+from haversack.text.clipping import word_end
 from haversack.values import replace
 from haversack.version import __version__
 
@@ -175,7 +176,7 @@ class Gateway:
         key = self._desk.delivery.keep(as_document(whole, "instructions"), "instructions")
         note = f'\n[the rest: {MORE}("{key}")]'
         shown = whole.encode()[: LONGEST_INSTRUCTIONS - len(note.encode())].decode("utf-8", "ignore")
-        return shown[: shown.rfind(" ") + 1].rstrip() + note
+        return shown[: word_end(shown)].rstrip() + note
 
     def _to_all(self, message: Json, params: Json, pending: Pending) -> None:
         for lane in self.lanes.values():

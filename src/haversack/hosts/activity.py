@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from haversack.hosts.payloads import Payload
 from haversack.patterns import pattern
+from haversack.text.clipping import one_line
 from haversack.text.redaction import redact
 
 _LONGEST = 160
@@ -69,5 +70,4 @@ def _relative(path: str, directory: str) -> str:
 
 def _line(text: str) -> str:
     # A secret may span lines or be cut in two: it is taken out before anything else is done to the text.
-    folded = " ".join(redact(text[:4_000]).text.split())
-    return folded if len(folded) <= _LONGEST else folded[: _LONGEST - 1] + "…"
+    return one_line(redact(text[:4_000]).text, _LONGEST)

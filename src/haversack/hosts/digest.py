@@ -8,6 +8,7 @@ from haversack.memory.session_digests import put_digest
 from haversack.store import observations, session_events
 from haversack.store import sessions as session_table
 from haversack.store.records import Filters, Prompt, SessionEvent
+from haversack.text.clipping import clipped
 from haversack.values import record
 
 _ASKED, _FILES, _COMMITS, _TESTS, _SAVED = 5, 12, 6, 3, 8
@@ -85,7 +86,7 @@ def _rendered(sections: dict[str, list[str]], material: Material, width: int) ->
     for name, items in sections.items():
         if not items:
             continue
-        shown = "; ".join(_short(item, width) for item in items)
+        shown = "; ".join(clipped(item, width) for item in items)
         counted = f" ({len(items)} of {totals[name]:,})" if len(items) < totals[name] else ""
         lines.append(f"{name}{counted}: {shown}")
     commands = sum(1 for event in material.events if event.kind == "command")
@@ -102,11 +103,3 @@ def _details(events: Iterable[SessionEvent], kind: str) -> list[str]:
 
 def _distinct(prompts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(" ".join(prompt.split()) for prompt in prompts if prompt.strip()))
-
-
-def _short(text: str, width: int) -> str:
-    if len(text) <= width:
-        return text
-    cut = text[: width - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > width // 2 else cut).rstrip() + "…"

@@ -9,9 +9,10 @@ from haversack.hosts.relevance import related
 from haversack.memory import context, progress
 from haversack.store import session_events
 from haversack.store.records import Observation, Session
+from haversack.text.clipping import one_line
 from haversack.tokens import FLOOR, Profile
 from haversack.tokens.footers import token_footer
-from haversack.tools.memory.observation_views import found_block, observation_block, one_line, session_block
+from haversack.tools.memory.observation_views import found_block, observation_block, session_block
 from haversack.tools.road.deliver import Asked, Origin, deliver
 from haversack.tools.road.fit import Reply
 from haversack.tools.road.outcomes import Block, Result

@@ -2,8 +2,9 @@
 
 from haversack.memory.learnings import find_learnings, has_substance
 from haversack.memory.room import Memory
-from haversack.memory.save.checks import MAX_TITLE, check_line, check_text
+from haversack.memory.save.checks import check_line, check_text
 from haversack.memory.save.pipeline import Draft, Saved, save
+from haversack.text.clipping import one_line
 from haversack.values import record
 
 TITLE_WIDTH = 80
@@ -33,7 +34,7 @@ def capture(
             save(
                 memory,
                 Draft(
-                    title=_title(learning),
+                    title=one_line(learning, TITLE_WIDTH),
                     content=learning,
                     kind="passive",
                     project=project,
@@ -47,12 +48,3 @@ def capture(
     new = tuple(result for result in results if result.outcome == "saved")
     redactions = tuple(name for result in results for name in result.redactions)
     return Captured(len(found), new, len(results) - len(new), redactions, len(found) - len(learnings))
-
-
-def _title(learning: str) -> str:
-    """The beginning of a learning, up to a word end."""
-    first = " ".join(learning.split())
-    if len(first) <= TITLE_WIDTH:
-        return first
-    words = first[:TITLE_WIDTH].rsplit(" ", 1)[0]
-    return (words + "…")[:MAX_TITLE]

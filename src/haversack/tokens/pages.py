@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from haversack.patterns import pattern
+from haversack.text.clipping import word_end
 from haversack.values import record
 
 _FENCE = pattern(r"^ {0,3}(`{3,}|~{3,})(.*)$")
@@ -83,9 +84,7 @@ def _part_of_line(line: str, room: int, measure: Callable[[str], int], fence: st
         else:
             high = middle - 1
     part = line[:low]
-    space = part.rfind(" ")
-    if space > low // 2:
-        part = part[: space + 1]
+    part = part[: word_end(part) + 1]
     # Measures are not perfectly even, so the halving may land a little over.
     while part and measure(_dressed(part, fence)) > room:
         part = part[:-1]

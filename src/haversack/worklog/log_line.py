@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from haversack.text.clipping import one_line
+
 LINE = 500
 """The most characters of an entry in the work log."""
 ARGUMENTS = 120
@@ -41,22 +43,6 @@ def shortest(brief: str, text: str, limit: int = LINE) -> str:
     if line and len(line) <= len(text):
         return line
     return one_line(text, limit)
-
-
-def one_line(text: str, limit: int) -> str:
-    """The text on one line, cut at a word end where it is longer than `limit` characters."""
-    if limit <= 0:
-        return ""
-    # Folding white space only shortens, so the beginning of a long text is enough unless it is nearly all space.
-    beginning = text[: 8 * limit]
-    folded = " ".join(beginning.split())
-    if len(folded) < limit and len(beginning) < len(text):
-        beginning, folded = text, " ".join(text.split())
-    if len(folded) <= limit and len(beginning) == len(text):
-        return folded
-    start = folded[: limit - 1]
-    space = start.rfind(" ")
-    return (start[:space] if space > limit // 2 else start).rstrip() + "…"
 
 
 def written(arguments: Mapping[str, object], *, each: int, limit: int = 10**9) -> str:

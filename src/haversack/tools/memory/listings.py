@@ -8,8 +8,9 @@ from haversack.memory.save import edits
 from haversack.memory.save.checks import SCOPES, STATUSES, VERIFICATIONS
 from haversack.memory.search import search
 from haversack.store.records import Session
+from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, resumes, tool
-from haversack.tools.memory.observation_views import observation_block, one_line, revision_block, session_block
+from haversack.tools.memory.observation_views import observation_block, revision_block, session_block
 from haversack.tools.memory.search_results import rest_of_list
 from haversack.tools.memory.unknown_filters import explain_nothing
 from haversack.tools.road.outcomes import Block, Outcome, Rest, Result

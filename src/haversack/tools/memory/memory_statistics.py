@@ -2,9 +2,9 @@
 
 from haversack.app import Caller
 from haversack.memory.statistics import Statistics, statistics
+from haversack.text.clipping import one_line
 from haversack.text.times import date
 from haversack.tools.declaration import Command, tool
-from haversack.tools.memory.observation_views import one_line
 from haversack.tools.road.outcomes import Document, Outcome
 from haversack.tools.shared_parameters import ProjectFilter
 

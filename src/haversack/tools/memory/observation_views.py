@@ -8,6 +8,7 @@ from haversack.memory.search.snippets import snippet
 from haversack.packs.context_pack import USUAL_IMPORTANCE
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.text import times
+from haversack.text.clipping import one_line
 from haversack.tools.road.outcomes import Block, Facts
 from haversack.tools.road.quoting import excerpt, field, passage
 from haversack.values import replace
@@ -19,16 +20,6 @@ MATCH_WIDTH = 220
 SNIPPET_BYTES = 300
 PLAIN_KIND = "observation"
 """The kind that says nothing, which search results do not spend tokens on."""
-
-
-def one_line(text: str, width: int) -> str:
-    """The text on one line, cut at a word end when it is longer than `width` characters."""
-    folded = " ".join(text.split())
-    if len(folded) <= width:
-        return folded
-    cut = folded[: width - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > width // 2 else cut).rstrip() + "…"
 
 
 def title_line(observation: Observation) -> str:

@@ -8,12 +8,10 @@ from haversack.memory.save import edits, pipeline
 from haversack.memory.save.checks import RELATION_TYPES, SCOPES, STATUSES, VERIFICATIONS
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
+from haversack.text.clipping import clipped, one_line
 from haversack.text.redaction import describe
 from haversack.tools.declaration import Command, Range, tool
-from haversack.tools.memory.observation_views import (
-    one_line,
-    relation_facts,
-)
+from haversack.tools.memory.observation_views import relation_facts
 from haversack.tools.road.outcomes import Done, Outcome
 from haversack.tools.shared_parameters import Namespace, Project, Scope
 
@@ -77,10 +75,7 @@ def mem_save(
 def first_words(content: str) -> str:
     """A title for a text that came without one: its first line, cut at a word."""
     line = next((line.strip() for line in content.splitlines() if line.strip()), "")
-    if len(line) <= TITLE_WIDTH:
-        return line
-    head = line[: TITLE_WIDTH + 1]
-    return (head.rsplit(None, 1)[0] if " " in head else head[:TITLE_WIDTH]) + "…"
+    return clipped(line, TITLE_WIDTH)
 
 
 def saved_reply(caller: Caller, saved: pipeline.Saved, title: str) -> Done:

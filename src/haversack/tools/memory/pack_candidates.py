@@ -8,9 +8,9 @@ from haversack.memory.search import search
 from haversack.packs import candidates as gathering
 from haversack.packs import context_pack as building
 from haversack.store.records import Observation
+from haversack.text.clipping import one_line
 from haversack.tokens import Budget
 from haversack.tools.declaration import Range, tool
-from haversack.tools.memory.observation_views import one_line
 from haversack.tools.memory.packs import DEFAULT_TOKENS, context_pack, pack_block
 from haversack.tools.road.fit import fit
 from haversack.tools.road.layouts import TextLayout

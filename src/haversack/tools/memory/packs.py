@@ -11,10 +11,11 @@ from haversack.packs import candidates as gathering
 from haversack.packs import context_pack as building
 from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
+from haversack.text.clipping import one_line
 from haversack.text.redaction import redact
 from haversack.text.times import date
 from haversack.tools.declaration import Command, Range, resumes, tool
-from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line, weight_at
+from haversack.tools.memory.observation_views import SNIPPET_WIDTH, weight_at
 from haversack.tools.memory.search_results import SAMPLED, filters_from, weights
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
 from haversack.tools.road.quoting import excerpt, field, passage

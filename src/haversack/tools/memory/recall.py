@@ -10,12 +10,12 @@ from haversack.memory.save.checks import SCOPES, STATUSES
 from haversack.memory.save.edits import state_hash
 from haversack.memory.search import search
 from haversack.store.records import Observation, Session
+from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, Range, tool
 from haversack.tools.memory import search_results
 from haversack.tools.memory.observation_views import (
     observation_block,
     observation_facts,
-    one_line,
     prompt_block,
     relation_facts,
     session_block,

@@ -13,8 +13,9 @@ from haversack.memory.search.search import Found
 from haversack.store import observations
 from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
+from haversack.text.clipping import one_line
 from haversack.tools.declaration import resumes
-from haversack.tools.memory.observation_views import found_block, gone_block, observation_block, one_line, weight_at
+from haversack.tools.memory.observation_views import found_block, gone_block, observation_block, weight_at
 from haversack.tools.memory.project_views import listed
 from haversack.tools.road.outcomes import LEVELS, Block, Rest, Result
 from haversack.values import asdict, replace

@@ -5,11 +5,11 @@ from typing import Annotated
 from haversack.app import Caller
 from haversack.memory import capture, progress, sessions
 from haversack.memory.save.pipeline import Draft, save
+from haversack.text.clipping import one_line
 from haversack.text.redaction import describe
 from haversack.text.times import minute
 from haversack.tools.budget.account import standing_line
 from haversack.tools.declaration import Command, tool
-from haversack.tools.memory.observation_views import one_line
 from haversack.tools.memory.observations import saved_reply
 from haversack.tools.road.outcomes import Document, Done, Outcome
 from haversack.tools.shared_parameters import Namespace, Project, UnlistedText

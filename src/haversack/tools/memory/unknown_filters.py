@@ -5,7 +5,7 @@ from collections.abc import Callable
 from haversack.app import Caller
 from haversack.memory.known_values import UnknownValue, unknown_values
 from haversack.store.records import Filters
-from haversack.tools.memory.observation_views import one_line
+from haversack.text.clipping import one_line
 from haversack.values import replace
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from haversack.errors import HaversackError
+from haversack.text.clipping import clipped
 from haversack.tokens import Budget
 
 
@@ -37,17 +38,11 @@ def _longest(text: str, fits: Callable[[str], bool]) -> str:
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if fits(_cut(text, middle)):
+        if fits(clipped(text, middle)):
             low = middle
         else:
             high = middle - 1
     # Costs do not grow quite evenly with length, so the halving may land a little over.
-    while low and not fits(_cut(text, low)):
+    while low and not fits(clipped(text, low)):
         low -= 1
-    return _cut(text, low) if low else ""
-
-
-def _cut(text: str, length: int) -> str:
-    beginning = text[:length]
-    space = beginning.rfind(" ")
-    return (beginning[:space] if space > length // 2 else beginning).rstrip() + "…"
+    return clipped(text, low) if low else ""

@@ -11,8 +11,9 @@ from haversack.sdd.flows import change_steps, overview
 from haversack.sdd.flows.overview import Artifact
 from haversack.sdd.flows.pipeline import STAGES
 from haversack.sdd.results import Overview, StageRow
+from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, tool
-from haversack.tools.memory.observation_views import SNIPPET_WIDTH, one_line
+from haversack.tools.memory.observation_views import SNIPPET_WIDTH
 from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Result
 from haversack.tools.sdd import plan_relevance
 from haversack.tools.sdd.plan_replies import counted, moment, shorter, what_is_next, workspace

@@ -21,7 +21,8 @@ from haversack.sdd.documents.ids import REQUIREMENTS, cited
 from haversack.sdd.flows import changes
 from haversack.sdd.flows.changes import Change
 from haversack.store.records import Observation
-from haversack.tools.memory.observation_views import SNIPPET_WIDTH, observation_block, one_line
+from haversack.text.clipping import one_line
+from haversack.tools.memory.observation_views import SNIPPET_WIDTH, observation_block
 from haversack.tools.road.outcomes import Block, Facts, Result
 from haversack.tools.sdd.plan_replies import counted, finding_block, listed, shorter, what_is_next
 from haversack.values import record

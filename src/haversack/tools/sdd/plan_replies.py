@@ -12,8 +12,8 @@ from haversack.sdd.checks.traceability import Finding
 from haversack.sdd.documents.library import load_project, located
 from haversack.sdd.flows.stages import NextStep
 from haversack.sdd.results import ChangeReceipt, DecisionReceipt, Receipt, Remembrance
+from haversack.text.clipping import one_line
 from haversack.text.redaction import describe
-from haversack.tools.memory.observation_views import one_line
 from haversack.tools.road.outcomes import NO_FACTS, Block, Facts, Result
 from haversack.values import record
 
