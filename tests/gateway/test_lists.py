@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from haversack.gateway.lists import decided, found_tools, front, line
+from haversack.gateway.listing.lists import decided, found_tools, front, line
 from haversack.tokens import count_tokens, profile_named
 from tests.gateway.conftest import Open
 from tests.gateway.torture_server import TOOLS, definition

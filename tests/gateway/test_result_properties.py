@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from haversack.app import App
 from haversack.config import load
-from haversack.gateway.delivery import Delivery
+from haversack.gateway.fitting.delivery import Delivery
+from haversack.gateway.fitting.prices import binary
+from haversack.gateway.fitting.results import Fitted, Rule, fit_result
+from haversack.gateway.listing.schemas import widened
 from haversack.gateway.own_tools import OwnTools
-from haversack.gateway.prices import binary
-from haversack.gateway.results import Fitted, Rule, fit_result
-from haversack.gateway.schemas import widened
-from haversack.gateway.spool import Spools
+from haversack.gateway.upstream.spool import Spools
 from haversack.tokens import profile_named
 from tests.gateway.torture_server import png
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from haversack.gateway.names import door_names, shortened
+from haversack.gateway.listing.names import door_names, shortened
 from tests.gateway.wire import TORTURE, Wire, texts
 
 Start = Callable[..., Wire]

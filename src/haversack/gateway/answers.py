@@ -5,13 +5,13 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from haversack.gateway import lists
-from haversack.gateway.catalogue import Catalogue
 from haversack.gateway.desk import Desk, Json, Pending, as_bytes, parsed, say
+from haversack.gateway.listing import lists
+from haversack.gateway.listing.catalogue import Catalogue
 from haversack.gateway.own_tools import text_result
 from haversack.gateway.requests import Batch, Requests, key_of
 from haversack.gateway.settings import Server
-from haversack.gateway.spool import Spool
+from haversack.gateway.upstream.spool import Spool
 from haversack.protocol.lines import INTERNAL_ERROR
 from haversack.protocol.raw_lines import LongLine
 from haversack.protocol.spans import NotJson, items, members, spliced

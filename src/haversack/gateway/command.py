@@ -73,15 +73,15 @@ def _budget(text: str | None) -> int | None:
 
 def run(settings: Settings, server: Server) -> int:
     """Start the server, pump until one side ends, and return the exit code."""
-    from haversack.gateway.child import Child
-    from haversack.gateway.watchdog import Watchdog
+    from haversack.gateway.upstream.child import Child
+    from haversack.gateway.upstream.watchdog import Watchdog
 
     watchdog = Watchdog()
     # The server starts before the rest of this program is loaded: both take their time together.
     child = Child(server.command, watchdog)
     from haversack.app import App
-    from haversack.gateway.delivery import Delivery
     from haversack.gateway.desk import Desk
+    from haversack.gateway.fitting.delivery import Delivery
     from haversack.gateway.wrap import End, Wrap
 
     delivery = Delivery(App, account=settings.account, keep_in_memory=settings.keep_in_memory)
@@ -132,11 +132,11 @@ def gateway(typed: list[str]) -> int:
 def run_several(settings: Settings, servers: Sequence[Server], home: str) -> int:
     """Start the servers and pump until the client leaves."""
     from haversack.app import App
-    from haversack.gateway.delivery import Delivery
     from haversack.gateway.desk import Desk
-    from haversack.gateway.last_lists import LastLists
+    from haversack.gateway.fitting.delivery import Delivery
+    from haversack.gateway.listing.last_lists import LastLists
     from haversack.gateway.several import Gateway
-    from haversack.gateway.watchdog import Watchdog
+    from haversack.gateway.upstream.watchdog import Watchdog
     from haversack.gateway.wrap import End
 
     watchdog = Watchdog()

@@ -9,13 +9,13 @@ from queue import SimpleQueue
 from typing import Any
 
 from haversack.errors import HaversackError
-from haversack.gateway.delivery import Delivery
-from haversack.gateway.meter import fits_surely
+from haversack.gateway.fitting.delivery import Delivery
+from haversack.gateway.fitting.meter import fits_surely
+from haversack.gateway.fitting.results import LONGEST_LINE, Fitted, Rule, fit_resource, fit_result
+from haversack.gateway.fitting.views import UNKNOWN, Client, client_named
 from haversack.gateway.own_tools import OwnTools, failed, text_result
-from haversack.gateway.results import LONGEST_LINE, Fitted, Rule, fit_resource, fit_result
 from haversack.gateway.settings import Server, Settings
-from haversack.gateway.spool import Spools
-from haversack.gateway.views import UNKNOWN, Client, client_named
+from haversack.gateway.upstream.spool import Spools
 from haversack.protocol.spans import NotJson, members, spliced
 from haversack.tokens import parse_max_tokens
 from haversack.tools.road.outcomes import NO_FACTS

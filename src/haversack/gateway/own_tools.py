@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haversack.errors import BudgetTooSmall, HaversackError, InvalidArgument
-from haversack.gateway.delivery import Delivery
-from haversack.gateway.prices import binary
-from haversack.gateway.results import LONGEST_LINE
+from haversack.gateway.fitting.delivery import Delivery
+from haversack.gateway.fitting.prices import binary
+from haversack.gateway.fitting.results import LONGEST_LINE
 from haversack.gateway.searches import at_path, lines_of, matches
-from haversack.gateway.spool import Spools
+from haversack.gateway.upstream.spool import Spools
 from haversack.tokens import Budget, parse_max_tokens
 from haversack.tools.road.deliver import Asked
 from haversack.tools.road.outcomes import Document

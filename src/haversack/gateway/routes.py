@@ -5,7 +5,7 @@ from typing import Any
 
 from haversack.errors import HaversackError
 from haversack.gateway.desk import Json, Pending
-from haversack.gateway.lane import Lane
+from haversack.gateway.upstream.lane import Lane
 from haversack.patterns import pattern
 
 _HOLE = pattern(r"\{[^}]*\}")

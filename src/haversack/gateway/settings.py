@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from haversack.gateway.views import View
+from haversack.gateway.fitting.views import View
 from haversack.values import record
 
 Structured = Literal["widen", "strip", "keep"]

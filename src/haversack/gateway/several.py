@@ -8,18 +8,18 @@ from queue import SimpleQueue
 from typing import Any
 
 from haversack.errors import HaversackError, InvalidArgument, ToolFailed
-from haversack.gateway import lists
-from haversack.gateway.catalogue import FRONT, Catalogue
 from haversack.gateway.desk import Desk, Json, Pending, as_bytes, asked_tokens, encoded, parsed
-from haversack.gateway.lane import Lane
-from haversack.gateway.last_lists import LastLists
-from haversack.gateway.names import door_names, prefixed
+from haversack.gateway.listing import lists
+from haversack.gateway.listing.catalogue import FRONT, Catalogue
+from haversack.gateway.listing.last_lists import LastLists
+from haversack.gateway.listing.names import door_names, prefixed
 from haversack.gateway.own_tools import FIND_IN, MORE, failed, text_result
 from haversack.gateway.requests import key_of
 from haversack.gateway.routes import Routes
 from haversack.gateway.settings import Server
-from haversack.gateway.spool import Spool
-from haversack.gateway.watchdog import Watchdog
+from haversack.gateway.upstream.lane import Lane
+from haversack.gateway.upstream.spool import Spool
+from haversack.gateway.upstream.watchdog import Watchdog
 from haversack.gateway.wrap import LONGEST_PARSED, End
 from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from haversack.protocol.raw_lines import LongLine, RawLines

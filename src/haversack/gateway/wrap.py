@@ -7,14 +7,14 @@ from queue import SimpleQueue
 from typing import Any
 
 from haversack.errors import HaversackError, InvalidArgument
-from haversack.gateway import lists
 from haversack.gateway.answers import Answers
-from haversack.gateway.catalogue import Catalogue
-from haversack.gateway.child import Child
 from haversack.gateway.desk import Desk, Json, Pending, asked_tokens, encoded, parsed
+from haversack.gateway.listing import lists
+from haversack.gateway.listing.catalogue import Catalogue
 from haversack.gateway.own_tools import failed
 from haversack.gateway.requests import Batch, Requests, key_of
 from haversack.gateway.settings import Server
+from haversack.gateway.upstream.child import Child
 from haversack.protocol.lines import INTERNAL_ERROR
 from haversack.protocol.raw_lines import LongLine, RawLines
 from haversack.protocol.spans import items

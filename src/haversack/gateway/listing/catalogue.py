@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haversack.errors import InvalidArgument
-from haversack.gateway import lists
 from haversack.gateway.desk import Desk
+from haversack.gateway.listing import lists
 from haversack.gateway.own_tools import MORE, definitions, own_names
 from haversack.gateway.settings import Mode, Server
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from haversack.errors import HaversackError, ToolFailed
-from haversack.gateway.child import Child
 from haversack.gateway.desk import Json, Pending, encoded, parsed, say
 from haversack.gateway.requests import Requests
 from haversack.gateway.settings import Server
-from haversack.gateway.spool import Spool
-from haversack.gateway.watchdog import Watchdog
+from haversack.gateway.upstream.child import Child
+from haversack.gateway.upstream.spool import Spool
+from haversack.gateway.upstream.watchdog import Watchdog
 from haversack.gateway.wrap import LONGEST_PARSED
 from haversack.protocol.raw_lines import LongLine, RawLines
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from haversack.errors import ToolFailed
-from haversack.gateway.watchdog import Watchdog
+from haversack.gateway.upstream.watchdog import Watchdog
 
 EOF_SECONDS = 2.0
 TERMINATE_SECONDS = 3.0

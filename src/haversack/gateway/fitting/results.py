@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from haversack.errors import BudgetTooSmall
-from haversack.gateway.bodies import Body, body_of, content_units, placeholder
-from haversack.gateway.delivery import Delivery
-from haversack.gateway.meter import Meter, escaped, fits_surely, price, remembering
-from haversack.gateway.prices import Binary
+from haversack.gateway.fitting.bodies import Body, body_of, content_units, placeholder
+from haversack.gateway.fitting.delivery import Delivery
+from haversack.gateway.fitting.meter import Meter, escaped, fits_surely, price, remembering
+from haversack.gateway.fitting.prices import Binary
+from haversack.gateway.fitting.views import View
+from haversack.gateway.listing.schemas import KEY
 from haversack.gateway.renderings import rendered
-from haversack.gateway.schemas import KEY
 from haversack.gateway.settings import Structured
-from haversack.gateway.views import View
 from haversack.protocol.spans import Member, Span, items, members, spliced, without
 from haversack.tokens import Budget, Profile, cut
 from haversack.tools.road.deliver import Asked

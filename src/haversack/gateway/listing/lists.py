@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from haversack.gateway.schemas import slimmed, widened
+from haversack.gateway.listing.schemas import slimmed, widened
 from haversack.gateway.settings import Mode, Structured
 from haversack.patterns import pattern
 from haversack.protocol.spans import Member, Span, items, members, spliced, without

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from haversack.gateway.meter import Meter
-from haversack.gateway.prices import Binary, binary, binary_tokens
+from haversack.gateway.fitting.meter import Meter
+from haversack.gateway.fitting.prices import Binary, binary, binary_tokens
 from haversack.patterns import pattern
 from haversack.tokens import Profile
 from haversack.values import record

@@ -1,0 +1,1 @@
+"""Foreign results within a budget."""

@@ -1,0 +1,1 @@
+"""Which tools the client is shown, and how."""

@@ -1,0 +1,1 @@
+"""Upstream servers as processes."""
