@@ -14,6 +14,7 @@ from haversack.tokens import Profile, profile_named
 
 if TYPE_CHECKING:
     from haversack.memory.meaning.similarity import Background
+    from haversack.worklog.guesses import Guesses, OwnKeys
     from haversack.worklog.ledger import Ledger
     from haversack.worklog.log import WorkLog
     from haversack.worklog.stash import Stash
@@ -55,10 +56,10 @@ class App:
         return open_store(store.url, member=store.member, connections=self.config.server.workers + 2)
 
     @cached_property
-    def stash(self) -> "Stash":
-        from haversack.worklog.stash import Stash
+    def guesses(self) -> "Guesses":
+        from haversack.worklog.guesses import Guesses
 
-        return Stash(self.database, self.config.stash, self.now)
+        return Guesses()
 
     @cached_property
     def ledger(self) -> "Ledger":
@@ -88,6 +89,7 @@ class App:
         account: str | None = None,
         profile: str = "",
         namespace: str | None = None,
+        keys: "OwnKeys | None" = None,
     ) -> "Caller":
         """A caller with what the settings say, except for what is given."""
         return Caller(
@@ -97,6 +99,7 @@ class App:
             account=self.config.budget.account if account is None else account,
             profile=profile or self.config.tokens.profile,
             namespace=namespace,
+            keys=keys,
         )
 
     def close(self) -> None:
@@ -112,11 +115,19 @@ class Caller:
 
     A connection that lasts has an account of its own (`own_account`) unless it was given one; a single command has
     none unless it was given one, so that asking twice gives the same answer. A door with standard streams puts its
-    own `console` in place.
+    own `console` in place; one that makes a caller for each request gives it the `keys` of those before.
     """
 
     def __init__(
-        self, app: App, *, directory: str, own_account: bool, account: str, profile: str, namespace: str | None
+        self,
+        app: App,
+        *,
+        directory: str,
+        own_account: bool,
+        account: str,
+        profile: str,
+        namespace: str | None,
+        keys: "OwnKeys | None" = None,
     ) -> None:
         self.app = app
         self.directory = directory
@@ -125,6 +136,7 @@ class Caller:
         self._own_account = own_account
         self._account = account.strip().lower()
         self._profile_name = profile
+        self._keys = keys
         self._opening = threading.Lock()
 
     @property
@@ -139,9 +151,11 @@ class Caller:
     def database(self) -> Engine:
         return self.app.database
 
-    @property
+    @cached_property
     def stash(self) -> "Stash":
-        return self.app.stash
+        from haversack.worklog.stash import Stash
+
+        return Stash(self.database, self.config.stash, self.now, self.app.guesses, self._keys)
 
     @property
     def ledger(self) -> "Ledger":

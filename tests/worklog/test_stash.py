@@ -1,15 +1,20 @@
 """The stash: every text once, until it is too old or too much."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from haversack.app import Caller
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
 from haversack.store import stash as table
 from haversack.store.sqlite.engine import Database
 from haversack.store.stash import Stashed
-from haversack.worklog.stash import Stash
+from haversack.tools.road.call import call
+from haversack.worklog.guesses import ALLOWED, Guesses
+from haversack.worklog.stash import Stash, as_document
 from tests.conftest import Clock, fresh_store
 
 
@@ -128,3 +133,101 @@ def test_keys_differ_from_store_to_store(tmp_path_factory: pytest.TempPathFactor
         for _ in range(4)
     }
     assert len(keys) > 1
+
+
+def guess(stash: Stash, key: str) -> str:
+    """What a key finds, or what is said instead."""
+    try:
+        return stash.fetch(key)[0]
+    except ExpiredKey as refused:
+        return str(refused)
+
+
+def wrong_keys(number: int) -> list[str]:
+    # No key has a letter that can be mistaken for another.
+    return [f"l{each:05}" for each in range(number)]
+
+
+@pytest.fixture
+def others(stash: Stash, clock: Clock) -> tuple[Stash, list[str]]:
+    """Another caller of the same store and process, and the keys the first one was given."""
+    guesses = Guesses()
+    first = Stash(stash.database, stash.settings, clock, guesses)
+    keys = [first.keep(f"secret {number}", "call()") for number in range(100)]
+    return Stash(stash.database, stash.settings, clock, guesses), keys
+
+
+def test_twelve_thousand_guesses_find_nothing_even_where_many_are_right(others: tuple[Stash, list[str]]) -> None:
+    stranger, keys = others
+    tried = wrong_keys(ALLOWED) + [key for each in wrong_keys(120) for key in (each, *keys)]
+    assert len(tried) > 12_000
+    assert [key for key in tried if guess(stranger, key).startswith("secret")] == []
+
+
+def test_a_refused_key_sounds_the_same_whether_it_is_right_wrong_or_expired(
+    stash: Stash, others: tuple[Stash, list[str]], clock: Clock
+) -> None:
+    stranger, keys = others
+    clock.advance(days=1.01)
+    right = stash.keep("of another day", "call()")
+    for key in wrong_keys(ALLOWED):
+        guess(stranger, key)
+    told = {guess(stranger, key).replace(key, "KEY") for key in (keys[0], right, "llll")}
+    assert told == {
+        "'KEY' is not looked up: too many unknown keys were asked for. "
+        "make the call that gave it again, or wait 10 minutes"
+    }
+
+
+def test_a_caller_keeps_its_own_keys_while_others_are_refused(others: tuple[Stash, list[str]]) -> None:
+    stranger, keys = others
+    assert guess(stranger, keys[0]) == "secret 0"
+    own = stranger.keep("my own rest", "call()")
+    for key in wrong_keys(ALLOWED):
+        guess(stranger, key)
+    assert "too many unknown keys" in guess(stranger, keys[1])
+    assert guess(stranger, own) == "my own rest"
+    assert guess(stranger, keys[0]) == "secret 0"
+
+
+def test_a_few_typing_errors_harm_nobody(others: tuple[Stash, list[str]], clock: Clock) -> None:
+    stranger, keys = others
+    for key in wrong_keys(10 * ALLOWED):
+        assert "it was never given" in guess(stranger, key)
+        clock.advance(minutes=0.6)
+    assert guess(stranger, keys[1]) == "secret 1"
+
+
+def test_each_pause_is_twice_as_long_until_a_day_has_passed_in_peace(
+    others: tuple[Stash, list[str]], clock: Clock
+) -> None:
+    stranger, keys = others
+    for number, minutes in enumerate((10, 20, 40)):
+        for key in wrong_keys(ALLOWED):
+            guess(stranger, key)
+        clock.advance(minutes=minutes - 1)
+        assert "too many unknown keys" in guess(stranger, keys[number])
+        clock.advance(minutes=1)
+        assert guess(stranger, keys[number]) == f"secret {number}"
+    clock.advance(days=1.1)
+    for key in wrong_keys(ALLOWED):
+        guess(stranger, key)
+    assert "wait 10 minutes" in guess(stranger, keys[-1])
+
+
+def test_threads_that_guess_together_are_counted_together(others: tuple[Stash, list[str]]) -> None:
+    stranger, _ = others
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(lambda key: guess(stranger, key), wrong_keys(400)))
+    assert ALLOWED <= sum("it was never given" in each for each in told) < ALLOWED + 8
+
+
+def test_callers_of_one_program_are_counted_together_and_keep_their_own_keys(caller: Caller) -> None:
+    key = caller.stash.keep(as_document("the rest of a reply", "notes"), "call()")
+    stranger = caller.app.caller()
+    for wrong in wrong_keys(ALLOWED):
+        with pytest.raises(ExpiredKey, match="never given"):
+            call(caller.app.caller(), "more", {"key": wrong})
+    with pytest.raises(ExpiredKey, match="too many unknown keys"):
+        call(stranger, "more", {"key": key})
+    assert "the rest of a reply" in call(caller, "more", {"key": key}).text

@@ -20,6 +20,7 @@ from haversack.web.exchange import Exchange, Gone, Refused
 from haversack.web.identity import Identity
 from haversack.web.metrics import Metrics
 from haversack.web.rights import Limits
+from haversack.worklog.guesses import OwnKeys
 
 T = TypeVar("T")
 
@@ -28,6 +29,7 @@ PATIENCE_SECONDS = 60.0
 PAGE_TOOLS = ("list_observations", "observation_history", "list_sessions", "pack_candidates", "memory_figures")
 """Tools the page needs beside those a client is offered."""
 MOST_OFFERS = 256
+MOST_IDENTITIES = 1_000
 
 
 class Calls:
@@ -39,6 +41,7 @@ class Calls:
         self._pool = Pool(app.config.server.workers, QUEUE)
         self._limits = Limits()
         self._offers: OrderedDict[tuple[str, ...], Offer] = OrderedDict()
+        self._keys: OrderedDict[str, OwnKeys] = OrderedDict()
         self._lock = threading.Lock()
         self.metrics = Metrics()
         self.waiting = 0
@@ -62,7 +65,10 @@ class Calls:
 
     def caller(self, who: Identity, account: str, profile: str) -> Caller:
         """A caller with the account and profile its request names; without an account nothing is debited."""
-        return self._app.caller(account=account, profile=profile, namespace=who.namespace)
+        keys = self._keys.setdefault(who.id, OwnKeys())
+        if len(self._keys) > MOST_IDENTITIES:
+            self._keys.popitem(last=False)
+        return self._app.caller(account=account, profile=profile, namespace=who.namespace, keys=keys)
 
     def offer(self, who: Identity, account: str, profile: str) -> Offer:
         """What an MCP client is offered, kept while it goes on asking."""

@@ -9,6 +9,7 @@ from haversack.store import stash as table
 from haversack.store.engine import Engine, Reader, Writer
 from haversack.store.stash import Stashed
 from haversack.values import record, replace
+from haversack.worklog.guesses import MINUTE, Guesses, OwnKeys
 
 HOUR = 3_600_000_000
 REMEMBERED = 30 * 24 * HOUR
@@ -28,17 +29,28 @@ class Kept:
     snapshot: str = ""
 
 
-@record
 class Stash:
-    """Texts kept under keys of four to six characters.
+    """Texts kept under keys of four to six characters, as one caller sees them.
 
     A key is derived from the text and the store's secret: the same remainder has the same key, so a repeated
-    call gives the same reply, and nobody can guess a key from what it stands for.
+    call gives the same reply, and nobody can guess a key from what it stands for. Short keys could be found by
+    trying many, so after some unknown ones only those are answered that this caller was given; callers of one
+    store share `guesses`, so that to connect again does not help.
     """
 
-    database: Engine
-    settings: StashSettings
-    now: Callable[[], int]
+    def __init__(
+        self,
+        database: Engine,
+        settings: StashSettings,
+        now: Callable[[], int],
+        guesses: Guesses | None = None,
+        own: OwnKeys | None = None,
+    ) -> None:
+        self.database = database
+        self.settings = settings
+        self.now = now
+        self._guesses = guesses or Guesses()
+        self._own = own if own is not None else OwnKeys()
 
     def keep(self, text: str, origin: str) -> str:
         """Keep a text and return its key; `origin` is the call that made it, for when it has expired."""
@@ -83,6 +95,7 @@ class Stash:
         for kept in texts:
             expires = now + self.settings.hours * HOUR
             table.put(tx, kept.key, Stashed(kept.digest, kept.origin, expires, kept.body))
+            self._own.add(kept.key)
             if kept.snapshot:
                 table.renew(tx, kept.snapshot, expires)
         excess = table.total_size(tx) - self.settings.max_megabytes * 1_000_000
@@ -92,29 +105,48 @@ class Stash:
 
     def fetch(self, key: str) -> tuple[str, str]:
         """The text a key stands for, and the call it came from."""
-        raw, origin = self._fetch(key)
-        return raw.decode("utf-8", "surrogatepass"), origin
+        cleaned = clean(key)
+        is_own = cleaned in self._own
+        # The pause comes before the look: a right key must not be told from a wrong one.
+        if not is_own and (wait := self._guesses.wait(self.now())):
+            raise ExpiredKey(
+                f"{cleaned[:40]!r} is not looked up: too many unknown keys were asked for",
+                hint=f"make the call that gave it again, or wait {-(-wait // MINUTE)} minutes",
+            )
+        held = self._held(cleaned)
+        if held is None:
+            if not is_own:
+                self._guesses.note(self.now())
+            raise _unknown(cleaned)
+        self._own.add(cleaned)
+        return self._body(cleaned, held).decode("utf-8", "surrogatepass"), held.origin
 
     def fetch_bytes(self, key: str) -> bytes:
-        """The bytes a key stands for."""
-        return self._fetch(key)[0]
-
-    def _fetch(self, key: str) -> tuple[bytes, str]:
+        """The bytes behind a key that another kept text names; one that a caller names is for `fetch`."""
         cleaned = clean(key)
-        with self.database.read() as tx:
-            held = table.get(tx, cleaned)
-        now = self.now()
+        held = self._held(cleaned)
         if held is None:
-            raise ExpiredKey(
-                f"no key {cleaned[:40]!r}: it was never given, or is long forgotten",
-                hint="make the call that gave it again",
-            )
+            raise _unknown(cleaned)
+        return self._body(cleaned, held)
+
+    def _held(self, key: str) -> Stashed | None:
+        with self.database.read() as tx:
+            return table.get(tx, key)
+
+    def _body(self, key: str, held: Stashed) -> bytes:
+        now = self.now()
         if held.expires_at <= now or held.body is None:
             why = f"it is kept for {self.settings.hours} hours"
             if held.expires_at > now:
                 why = f"the stash keeps {self.settings.max_megabytes} MB, and newer results took its place"
-            raise ExpiredKey(f"what {cleaned!r} stood for is gone: {why}", hint=f"make the call again: {held.origin}")
-        return zlib.decompress(held.body), held.origin
+            raise ExpiredKey(f"what {key!r} stood for is gone: {why}", hint=f"make the call again: {held.origin}")
+        return zlib.decompress(held.body)
+
+
+def _unknown(key: str) -> ExpiredKey:
+    return ExpiredKey(
+        f"no key {key[:40]!r}: it was never given, or is long forgotten", hint="make the call that gave it again"
+    )
 
 
 def as_document(text: str, name: str, *, lines_before: int = 0, fence: str = "") -> str:
