@@ -36,3 +36,7 @@ def test_clipping_keeps_the_spaces_and_lines_of_what_it_shows() -> None:
 def test_a_word_end_in_the_first_half_is_no_place_to_cut() -> None:
     assert word_end("a bcdefgh") == 9
     assert word_end("abcdef gh") == 6
+
+
+def test_a_text_can_be_cut_inside_a_word() -> None:
+    assert one_line("the cache is\nwarmed at start", 15, at_word=False) == "the cache is w…"

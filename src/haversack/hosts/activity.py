@@ -70,4 +70,4 @@ def _relative(path: str, directory: str) -> str:
 
 def _line(text: str) -> str:
     # A secret may span lines or be cut in two: it is taken out before anything else is done to the text.
-    return one_line(redact(text[:4_000]).text, _LONGEST)
+    return one_line(redact(text[:4_000]).text, _LONGEST, at_word=False)

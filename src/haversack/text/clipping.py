@@ -3,8 +3,8 @@
 ELLIPSIS = "…"
 
 
-def one_line(text: str, width: int) -> str:
-    """The text on one line of at most `width` characters, cut at a word end and marked `…` where it is longer."""
+def one_line(text: str, width: int, *, at_word: bool = True) -> str:
+    """The text on one line of at most `width` characters, cut and marked `…` where it is longer."""
     if width <= 0:
         return ""
     # Folding white space only shortens, so the beginning of a long text is enough unless it is nearly all space.
@@ -12,15 +12,17 @@ def one_line(text: str, width: int) -> str:
     folded = " ".join(beginning.split())
     if len(folded) <= width and len(beginning) < len(text):
         folded = " ".join(text.split())
-    return clipped(folded, width)
+    return clipped(folded, width, at_word=at_word)
 
 
-def clipped(text: str, width: int) -> str:
-    """At most `width` characters of the text as it is, cut at a word end and marked `…` where it is longer."""
+def clipped(text: str, width: int, *, at_word: bool = True) -> str:
+    """At most `width` characters of the text as it is, cut and marked `…` where it is longer."""
     if len(text) <= width:
         return text
-    beginning = text[: max(width - len(ELLIPSIS), 0)]
-    return beginning[: word_end(beginning)].rstrip() + ELLIPSIS if width > 0 else ""
+    if width <= 0:
+        return ""
+    beginning = text[: width - len(ELLIPSIS)]
+    return (beginning[: word_end(beginning)] if at_word else beginning).rstrip() + ELLIPSIS
 
 
 def word_end(text: str) -> int:
