@@ -20,8 +20,9 @@ def main(arguments: Sequence[str] | None = None, doors: Sequence[Door] = ()) -> 
         return _run(typed, (*OWN, *doors))
     except HaversackError as error:
         return _failed(error, as_json="--json" in typed)
-    except KeyboardInterrupt:
-        terminal.say("haversack: interrupted; what was written before is safe")
+    except KeyboardInterrupt as interrupt:
+        # Work that counts what it wrote says so itself.
+        terminal.say(f"haversack: interrupted; {interrupt or 'what was written before is safe'}")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader has seen enough.

@@ -5,11 +5,17 @@ store; relations name their ends by it.
 """
 
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from haversack.errors import InvalidArgument
+from haversack.memory import plain_records
+from haversack.memory import sessions as sessions_of_memory
+from haversack.memory.plain_records import PlainObservation
 from haversack.memory.projects import project_key
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import (
@@ -29,7 +35,7 @@ from haversack.memory.save.checks import (
 from haversack.memory.save.pipeline import Draft, content_hash
 from haversack.memory.search import index_words
 from haversack.store import observations, relations, sessions
-from haversack.store.engine import ConstraintBroken, Writer
+from haversack.store.engine import ConstraintBroken
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.text.redaction import redact
@@ -37,6 +43,10 @@ from haversack.tokens import count_tokens, utf8_length
 from haversack.values import asdict, fields, record, replace
 
 FORMAT = 1
+BATCH = 200
+"""Records of one transaction: the others wait for a fraction of a second, not for the whole import."""
+PAUSE = 0.03
+"""Seconds between transactions, a little over the time in which one that waits for its turn looks again."""
 
 
 @record
@@ -46,6 +56,15 @@ class Imported:
     added: int
     updated: int
     known: int
+
+    @property
+    def total(self) -> int:
+        """How many records were read and are in the store now."""
+        return self.added + self.updated + self.known
+
+    def plus(self, outcomes: Mapping[str, int]) -> "Imported":
+        """These and the ones of another batch."""
+        return Imported(**{name: getattr(self, name) + count for name, count in outcomes.items()})
 
 
 def export(memory: Memory, *, include_deleted: bool = False) -> Generator[str, None, None]:
@@ -77,25 +96,39 @@ def _line(kind: str, values: Mapping[str, object]) -> str:
 
 
 def import_(memory: Memory, lines: Iterable[str]) -> Imported:
-    """Add what is not there yet, in one transaction; a wrong line is an error that names it, and nothing is added."""
-    outcomes = {"added": 0, "updated": 0, "known": 0}
-    with memory.database.write() as tx:
-        reading = _Reading(tx, _Gate(memory))
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                outcomes[reading.take(json.loads(line))] += 1
-            except RecursionError:
-                raise InvalidArgument(f"line {number} cannot be imported: it is nested too deeply") from None
-            except (ValueError, KeyError, TypeError, AttributeError, ConstraintBroken, InvalidArgument) as error:
-                reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-                raise InvalidArgument(
-                    f"line {number} cannot be imported: {reason}",
-                    hint="nothing was imported; mend the line and try again",
-                ) from None
+    """Add what is not there yet, a batch at a time; a wrong line is an error that names it and says what is in.
+
+    Others save between the batches. An interrupt says how many records are in; importing again goes on from there.
+    """
+    reading = _Reading(memory)
+    done = Imported(0, 0, 0)
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    try:
+        # A batch is read before its transaction begins: a slow pipe must not hold the write lock.
+        while batch := list(islice(numbered, BATCH)):
+            if done.total:
+                time.sleep(PAUSE)
+            done = done.plus(_take(reading, batch, done.total))
         reading.finish()
-    return Imported(**outcomes)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{done.total:,} records are in; import it again to go on") from None
+    return done
+
+
+def _take(reading: "_Reading", batch: Sequence[tuple[int, str]], before: int) -> Mapping[str, int]:
+    """What became of each record of the batch; all of it is in, or none."""
+    outcomes = {"added": 0, "updated": 0, "known": 0}
+    with reading.writing():
+        for number, line in batch:
+            if problem := reading.problem(line, outcomes):
+                raise InvalidArgument(f"line {number} cannot be imported: {problem}", hint=_kept(before))
+    return outcomes
+
+
+def _kept(before: int) -> str:
+    if not before:
+        return "nothing was imported; mend the line and try again"
+    return f"{before:,} records before it are in; mend the line and import it again to go on"
 
 
 class _Reading:
@@ -104,20 +137,47 @@ class _Reading:
     Into an empty store everything comes with the id it had, since texts name others by it.
     """
 
-    def __init__(self, tx: Writer, gate: "_Gate") -> None:
-        self.tx = tx
-        self.gate = gate
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.gate = _Gate(memory)
         self.ids: dict[str, int] = {}
-        self.keeps_ids = observations.newest_id(tx) == 0
         self.added: list[tuple[int, int]] = []
+        with memory.database.read() as tx:
+            self.keeps_ids = observations.newest_id(tx) == 0
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction for what is taken inside the block."""
+        with self.memory.database.write() as tx:
+            self.tx = tx
+            yield
 
     def finish(self) -> None:
         """Put what was added into the order it had."""
-        if self.added != sorted(self.added):
-            for _, identifier in sorted(self.added):
-                observations.move_to_end(self.tx, identifier)
+        ordered = sorted(self.added)
+        same = next((at for at, (one, other) in enumerate(zip(self.added, ordered, strict=True)) if one != other), None)
+        if same is None:
+            return
+        for at in range(same, len(ordered), BATCH):
+            with self.writing():
+                for _, identifier in ordered[at : at + BATCH]:
+                    observations.move_to_end(self.tx, identifier)
+
+    def problem(self, line: str, outcomes: dict[str, int]) -> str:
+        """Take a line and count what became of it; what is wrong with it, if anything."""
+        try:
+            outcomes[self.take(json.loads(line))] += 1
+        except RecursionError:
+            return "it is nested too deeply"
+        except KeyError as error:
+            return f"it lacks {error}"
+        except (ValueError, TypeError, AttributeError, ConstraintBroken, InvalidArgument) as error:
+            return str(error)
+        return ""
 
     def take(self, values: dict[str, Any]) -> str:
+        if plain_records.is_plain(values):
+            return self._plain(plain_records.read(self.memory, values))
         kind = values.pop("type")
         takers = {
             "haversack": self._header,
@@ -147,17 +207,44 @@ class _Reading:
         held = observations.with_uid(self.tx, found.uid)
         if held is not None:
             self.ids[found.uid] = held.id
+            # The first of an import that was interrupted has the id it came with; the rest then keeps its ids too.
+            self.keeps_ids = self.keeps_ids or (len(self.ids) == 1 and held.id == found.id)
             if _texts(held) == _texts(found) or held.updated_at >= found.updated_at:
                 return "known"
             observations.add_revision(self.tx, held, found.updated_at)
         else:
             # A topic has one live observation; an imported rival keeps its text under no topic.
             found = self._without_taken_topic(found)
-            identifier = observations.insert(self.tx, _new(found), found.id if self.keeps_ids else None)
+            identifier = observations.insert(self.tx, _new(found), self._kept_id(found.id))
             self.ids[found.uid] = identifier
             self.added.append((found.position, identifier))
         self._restate(self.ids[found.uid], found)
         return "updated" if held is not None else "added"
+
+    def _kept_id(self, identifier: int) -> int | None:
+        """The id a record came with; None when it cannot keep it, as another may have been saved under it meanwhile."""
+        free = self.keeps_ids and identifier > 0 and not observations.get_many(self.tx, (identifier,))
+        return identifier if free else None
+
+    def _plain(self, plain: PlainObservation) -> str:
+        found = plain.observation
+        held = observations.with_uid(self.tx, found.uid) or observations.same_content(self.tx, found.content_hash, 0)
+        if held is not None:
+            self.ids[found.uid] = held.id
+            is_new_text = held.content_hash != found.content_hash and plain.dated
+            if not is_new_text or held.updated_at >= found.updated_at:
+                return "known"
+            kept = {name: getattr(held, name) for name in _OF_THE_STORE}
+            revision = observations.add_revision(self.tx, held, found.updated_at)
+            self._restate(held.id, replace(found, **kept, revision_count=revision))
+            return "updated"
+        session = sessions_of_memory.ensure(
+            self.tx, self.memory, session_id=found.session_id, project=found.project, namespace=found.namespace
+        )
+        found = self._without_taken_topic(replace(found, session_id=session))
+        self.ids[found.uid] = observations.insert(self.tx, _new(found))
+        self._restate(self.ids[found.uid], found)
+        return "added"
 
     def _without_taken_topic(self, found: Observation) -> Observation:
         key = project_key(found.project)
@@ -229,6 +316,9 @@ class _Gate:
         text = check_optional_text(name, value, self._longest)
         return redact(text).text if self._redacts else text
 
+
+_OF_THE_STORE = ("uid", "created_at", "pinned", "duplicate_count", "access_count", "last_accessed_at", "deleted_at")
+"""What a new text from elsewhere leaves as it is here."""
 
 _TEXTS = frozenset({"title", "content", "summary", "note"})
 _LONGEST_NAME = 4_000

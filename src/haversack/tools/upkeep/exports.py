@@ -63,9 +63,11 @@ def export_memories(
     terminal_only=True,
 )
 def import_memories(
-    caller: Caller, *, file: Annotated[str, "A file written by export; - is standard input"]
+    caller: Caller,
+    *,
+    file: Annotated[str, "A file written by export, or JSON Lines with a title and a content; - is standard input"],
 ) -> Outcome:
-    """Read JSON Lines written by export; what is there already is not added again."""
+    """Read JSON Lines, a few hundred at a time; what is there already is not added again."""
     try:
         if file == STANDARD:
             done = transfer.import_(caller.memory, caller.console.counted("lines", caller.console.lines()))
@@ -75,7 +77,9 @@ def import_memories(
     except OSError as error:
         raise NotFound(f"{file} cannot be read: {error.strerror}", hint="name a file that export wrote") from None
     except UnicodeDecodeError as error:
-        raise InvalidArgument(f"{file} is not UTF-8 (byte {error.start}); nothing was imported") from None
+        raise InvalidArgument(
+            f"{file} is not UTF-8 (byte {error.start})", hint="save it as UTF-8 and import it again"
+        ) from None
     message = f"added {done.added:,}, updated {done.updated:,}, already there {done.known:,}"
     return Done(message, {"added": done.added, "updated": done.updated, "known": done.known}, brief=message)
 
