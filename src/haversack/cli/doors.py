@@ -25,13 +25,15 @@ HELP_GROUPS: dict[HelpGroup, str] = {
 class Door:
     """A command whose function `(typed: list[str]) -> exit code` is at `address`, as in `haversack.room.module:name`.
 
-    The module is imported only when the command is typed. A name may have two words.
+    The module is imported only when the command is typed. A name may have two words. One that programs type, not
+    people, is not `listed`.
     """
 
     name: str
     group: HelpGroup
     about: str
     address: str
+    listed: bool = True
 
     def open(self, typed: list[str]) -> int:
         """Run the command with what was typed after its name."""
@@ -43,6 +45,13 @@ class Door:
 OWN = (
     Door("demo", "upkeep", "Show the main job on a small store in a temporary place.", "haversack.cli.demo:run"),
     Door("completion", "upkeep", "Print a completion script for a shell.", "haversack.cli.completion:run"),
+    Door(
+        "complete-values",
+        "upkeep",
+        "Print the values that continue a word; completion scripts run this.",
+        "haversack.cli.stored_values:run",
+        listed=False,
+    ),
     Door(
         "fitcheck",
         "hosts and servers",

@@ -41,7 +41,7 @@ def listed(doors: Sequence[Door]) -> list[Listed]:
         Listed(command.name, command.about or tool.about, heading(command, tool), command.aliases)
         for command, tool in commands()
     ]
-    return own + [Listed(door.name, door.about, door.group) for door in doors]
+    return own + [Listed(door.name, door.about, door.group) for door in doors if door.listed]
 
 
 def heading(command: Command, tool: Tool) -> str:

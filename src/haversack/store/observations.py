@@ -202,6 +202,17 @@ def recent_ids(tx: Reader, filters: Filters, limit: int, *, before: int) -> list
     return [(row[0], row[1]) for row in rows]
 
 
+def titles(tx: Reader, filters: Filters, limit: int, *, digits: str = "") -> list[tuple[int, str]]:
+    """Ids with titles, the most recent first; `digits` are those an id begins with."""
+    condition, values = where(filters)
+    rows = tx.rows(
+        f"SELECT o.id, o.title FROM observations o WHERE {condition} AND CAST(o.id AS text) LIKE ?"
+        " ORDER BY o.position DESC LIMIT ?",
+        (*values, f"{digits}%", limit),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
 def with_topic_of_session(tx: Reader, topic_key: str, session_id: str) -> Observation | None:
     """The live observation of a topic within one session."""
     row = tx.row(
