@@ -45,7 +45,14 @@ def problems(files: list[Path]) -> list[str]:
             names = zipfile.ZipFile(file).namelist()
             metadata = next(name for name in names if name.endswith("METADATA"))
             text = zipfile.ZipFile(file).read(metadata).decode()
-            wanted = ("haversack/py.typed", "haversack/tokens/o200k.vocab", "LICENSE", "NOTICE", "entry_points.txt")
+            wanted = (
+                "haversack/py.typed",
+                "haversack/tokens/o200k.vocab",
+                "LICENSE",
+                "NOTICE",
+                "entry_points.txt",
+                "haversack.1",
+            )
             found += [
                 f"{file.name}: metadata lacks {part}"
                 for part in ("License-Expression: Apache-2.0", "Requires-Python: >=3.11", "Requires-Dist: apsw")

@@ -1,4 +1,4 @@
-"""Write what is generated in docs/: run by `make docs`, and compared with the files by tests."""
+"""Write what is generated in docs/, and the manual page: run by `make docs`, and compared with the files by tests."""
 
 import sys
 from pathlib import Path
@@ -10,6 +10,8 @@ DAY = "<!-- the table below is written by make docs -->"
 
 def main() -> int:
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+    from haversack.__main__ import DOORS
+    from haversack.cli.manual import manual
     from haversack.tools.reference import reference
     from tools.architecture import written
     from tools.budget_day import table
@@ -17,6 +19,7 @@ def main() -> int:
 
     for name, text in {"tool-reference.md": reference(), "sdd-guide.md": guide()}.items():
         (ROOT / "docs" / name).write_text(text, encoding="utf-8", newline="\n")
+    (ROOT / "packaging" / "haversack.1").write_text(manual(DOORS), encoding="utf-8", newline="\n")
     architecture = ROOT / "docs" / "architecture.md"
     before, mark, rest = architecture.read_text(encoding="utf-8").partition(ROOMS)
     after = rest.partition(END)[2]
