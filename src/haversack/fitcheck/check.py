@@ -11,6 +11,7 @@ from haversack.errors import NotFound
 from haversack.fitcheck.arguments import Inventor, budget_parameter, shown
 from haversack.patterns import pattern
 from haversack.protocol.client import Answer, Refused, StdioClient, own_server
+from haversack.text.fences import open_fence
 from haversack.tokens import Profile, profile_named
 
 BUDGETS = (64, 80, 100, 150, 200, 256, 300, 500, 800, 1_500, 3_000, 8_000)
@@ -30,8 +31,7 @@ _CHANGES = pattern(
 _KEY = pattern(r'\bmore\(\\?"([\w-]{2,40})\\?"\)|"more":\s*\{"key":\s*"([\w-]{2,40})"')
 _TOTALS = pattern(r'\d[\d,]* of \d[\d,]*|"total[a-z_]*":\s*\d')
 _SHOWN = pattern(r"(\d[\d,]*) of (\d[\d,]*)")
-_FENCE = pattern(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})", 8)  # re.MULTILINE
-_ITEM = pattern(r'^#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)
+_ITEM = pattern(r'^#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)  # re.MULTILINE
 
 
 class Record:
@@ -221,14 +221,7 @@ def items_in(text: str) -> set[str]:
 
 def has_open_fence(text: str) -> bool:
     """Whether a code fence is opened and not closed."""
-    fence = ""
-    for found in _FENCE.finditer(text):
-        marks = found.group(1)
-        if not fence:
-            fence = marks
-        elif marks[0] == fence[0] and len(marks) >= len(fence):
-            fence = ""
-    return bool(fence)
+    return bool(open_fence(text.splitlines()))
 
 
 def is_utf8(line: bytes) -> bool:

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from haversack.patterns import pattern
+from haversack.text.fences import ANY_INDENT, with_fences
 from haversack.text.words import SPACED_WORD, UNSPACED_RUN
 from haversack.values import record
 
@@ -46,7 +47,6 @@ _ITEM = pattern(
     r"(?:[ \t]+|(?<=[•‣◦▪●、．①-⑳]))(?:\[[ xX]\][ \t]+)?(?P<text>\S.*)$"
 )
 _RULE = pattern(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_FENCE = pattern(r"[ \t]*(?P<mark>`{3,}|~{3,})")
 _QUOTE_MARK = pattern(r"^ {0,3}>[ \t]?")
 _NOTHING = pattern(
     r"[\W_]*(?:none|n/?a|nothing|tbd|todo|ninguno|nenhum|keine|aucune?|无|無|なし)?[\W_]*$", re.IGNORECASE
@@ -119,7 +119,7 @@ def _items(text: str) -> Iterator[_Item]:
     section: _Section | None = None
     item: _Item | None = None
     after_blank = True
-    for place, line, in_fence in _with_fences(lines):
+    for place, (line, in_fence) in enumerate(with_fences(lines, indent=ANY_INDENT)):
         following = None
         if heading := None if in_fence else _heading(lines, place, after_blank):
             section = _section_after(section, heading)
@@ -158,22 +158,6 @@ def _following(item: _Item | None, line: str, in_fence: bool, after_blank: bool)
     if line.strip():
         item.lines[-1].append(line.strip())
     return item
-
-
-def _with_fences(lines: list[str]) -> Iterator[tuple[int, str, bool]]:
-    """Each line with its place and whether it is part of fenced code; a fence never closed runs to the end."""
-    opening = ""
-    for place, line in enumerate(lines):
-        fence = _FENCE.match(line)
-        if opening:
-            yield place, line, True
-            if fence and fence["mark"].startswith(opening) and not line.strip().strip(opening[0]):
-                opening = ""
-        elif fence:
-            opening = fence["mark"]
-            yield place, line, True
-        else:
-            yield place, line, False
 
 
 def _heading(lines: list[str], place: int, after_blank: bool) -> _Heading | None:

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from haversack.patterns import pattern
 from haversack.text.clipping import word_end
+from haversack.text.fences import closing, has_marks, open_fence
 from haversack.values import record
 
-_FENCE = pattern(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _BEGINNING = 2_048
 """Characters of a long text that are measured first: often they are already too many."""
 _SHORTEST_PART = 64
@@ -119,27 +118,9 @@ def _dressed(text: str, fence: str) -> str:
     still_open = _open_fence(text, fence)
     if not still_open:
         return shown
-    match = _FENCE.match(still_open)
-    marker = match.group(1) if match else "```"
-    return f"{shown}{'' if shown.endswith(chr(10)) else chr(10)}{marker}"
+    return f"{shown}{'' if shown.endswith(chr(10)) else chr(10)}{closing(still_open)}"
 
 
 def _open_fence(text: str, fence: str) -> str:
     """The opening line of the fence that is still open at the end of `text`."""
-    if not fence and "```" not in text and "~~~" not in text:
-        return ""
-    opening = fence
-    for line in text.splitlines():
-        match = _FENCE.match(line)
-        if not match:
-            continue
-        marker, info = match.groups()
-        if not opening:
-            if "`" not in info:
-                opening = line
-            continue
-        held = _FENCE.match(opening)
-        closes = held and marker[0] == held.group(1)[0] and len(marker) >= len(held.group(1))
-        if closes and not info.strip():
-            opening = ""
-    return opening
+    return open_fence(text.splitlines(), fence) if has_marks(text) else fence

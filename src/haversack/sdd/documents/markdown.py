@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from haversack.errors import InvalidArgument, TooLarge
 from haversack.patterns import pattern
+from haversack.text.fences import closing, open_fence, with_fences
 from haversack.values import record
 
 LONGEST_TEXT = 200_000
 NOTHING = frozenset({"", "-", "none", "n/a", "na", "nothing", "not applicable", "no"})
 
-_FENCE = pattern(r" {0,3}(`{3,}|~{3,})(.*)")
 _HEADING = pattern(r"(#{1,6})(?:[ \t]+|$)(.*)")
 _MARKER = pattern(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?")
 
@@ -77,18 +77,8 @@ class _Draft:
 
 def lines(text: str) -> Iterator[Line]:
     """The lines of `text`, each told whether it belongs to a fenced block."""
-    fence = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        found = _FENCE.match(line)
-        if fence:
-            yield Line(number, line, True)
-            if found and found[1].startswith(fence) and not found[2].strip():
-                fence = ""
-        elif found and not (found[1][0] == "`" and "`" in found[2]):
-            fence = found[1]
-            yield Line(number, line, True)
-        else:
-            yield Line(number, line, False)
+    for number, (line, is_fenced) in enumerate(with_fences(text.split("\n")), 1):
+        yield Line(number, line, is_fenced)
 
 
 def tidy(text: str, name: str) -> str:
@@ -106,8 +96,8 @@ def tidy(text: str, name: str) -> str:
     plain = "\n".join(line.rstrip() for line in plain.split("\n")).strip("\n")
     if plain.lstrip() == "":
         return ""
-    fence = _open_fence(plain)
-    return f"{plain}\n{fence}" if fence else plain
+    opening = open_fence(plain.split("\n"))
+    return f"{plain}\n{closing(opening)}" if opening else plain
 
 
 def demote(text: str, below: int) -> str:
@@ -217,17 +207,6 @@ def without_code_spans(text: str) -> str:
 def is_nothing(text: str) -> bool:
     """Whether an entry only says that there is none."""
     return text.strip().strip(".").strip("*_").casefold() in NOTHING
-
-
-def _open_fence(text: str) -> str:
-    fence = ""
-    for line in lines(text):
-        found = _FENCE.match(line.text) if line.code else None
-        if found and not fence:
-            fence = found[1]
-        elif found and found[1].startswith(fence) and not found[2].strip():
-            fence = ""
-    return fence
 
 
 def _headed_blocks(rows: Sequence[Line], opens: Callable[[int, str], bool], first_line: int) -> tuple[Item, ...]:

@@ -5,6 +5,7 @@ ways that stored lines are not allowed to: those get a backslash, which `unquote
 """
 
 from haversack.patterns import pattern
+from haversack.text.fences import has_marks
 from haversack.tokens import cut
 
 _LINE_START = r"(?:^|(?<=[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]))"
@@ -22,7 +23,6 @@ _OURS = (
 _MULTILINE = 8
 _IMITATION = pattern(rf"{_LINE_START}(\\*)(?={_UNSEEN}{_OURS})", _MULTILINE)
 _MARKED = pattern(rf"{_LINE_START}\\(\\*)(?={_UNSEEN}{_OURS})", _MULTILINE)
-_FENCED = pattern(r"\\*(?:```|~~~)")
 _UNLIMITED = 10**12
 
 
@@ -48,4 +48,4 @@ def field(text: str) -> str:
 
 def excerpt(line: str) -> str:
     """A part of a stored text that begins a line: quoted, and unable to open a code fence."""
-    return "\\" + line if _FENCED.match(line) else quoted(line)
+    return "\\" + line if has_marks(line.lstrip("\\")[:3]) else quoted(line)

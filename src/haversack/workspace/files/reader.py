@@ -7,6 +7,7 @@ from typing import Literal
 
 from haversack.errors import InvalidArgument, TooLarge
 from haversack.patterns import pattern
+from haversack.text.fences import with_fences
 from haversack.values import record
 from haversack.workspace.files.encodings import LINE_CAP, Line, as_utf8, blocks_of, sniff
 from haversack.workspace.files.line_scan import LineScan
@@ -125,13 +126,12 @@ def _read(blocks: Iterator[bytes], path: str, size: int, start: int, end: int | 
 
 def _outline(path: str, texts: Sequence[str]) -> tuple[str, ...]:
     """The headings of a Markdown text, or the top-level definitions of code: the first OUTLINED of them."""
-    expression = _HEADING if path.lower().endswith(_MARKDOWN) else _DEFINITION
+    is_markdown = path.lower().endswith(_MARKDOWN)
+    expression = _HEADING if is_markdown else _DEFINITION
     found: list[str] = []
-    fenced = False
-    for text in texts:
-        if text.startswith("```"):
-            fenced = not fenced
-        elif not fenced and (entry := expression.match(text)):
+    # Comments in code hold fenced examples too, but there a row of tildes may underline a title.
+    for text, is_fenced in with_fences(texts, indent=3 if is_markdown else 0, tildes=is_markdown):
+        if not is_fenced and (entry := expression.match(text)):
             found.append(entry[0].strip())
             if len(found) == OUTLINED:
                 break
