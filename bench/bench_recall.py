@@ -31,9 +31,10 @@ from haversack.app import Caller, open_caller
 from haversack.config import Config, MemorySettings
 from haversack.memory.meaning import similarity
 from haversack.memory.search import search
-from haversack.memory.search.query import STOP_WORDS, parse_query
+from haversack.memory.search.query import parse_query
 from haversack.memory.search.ranking import Hit
 from haversack.memory.search.search import Found
+from haversack.text.stop_words import STOP_WORDS
 from haversack.tools.road.call import call
 from haversack.tools.road.quoting import passage
 

@@ -27,13 +27,13 @@ from haversack.memory.save import pipeline
 from haversack.memory.save.checks import CURRENT_STATUSES
 from haversack.memory.search import index_words
 from haversack.memory.search import search as finding
-from haversack.memory.search.query import STOP_WORDS
 from haversack.packs import candidates
 from haversack.store import observations
 from haversack.store import sessions as session_table
 from haversack.store.observations import NewObservation
 from haversack.store.records import Filters, Session
 from haversack.store.words import IndexEntry
+from haversack.text.stop_words import STOP_WORDS
 from haversack.text.words import index_text
 from haversack.tools.road.call import call
 from haversack.values import record, replace

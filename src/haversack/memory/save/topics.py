@@ -1,7 +1,7 @@
 """Proposing the topic key under which later versions of the same matter replace this one."""
 
-from haversack.memory.search.query import STOP_WORDS
 from haversack.text.stems import stem
+from haversack.text.stop_words import STOP_WORDS
 from haversack.text.words import normalise, spell_names, symbol_words, words_in
 
 LONGEST_SLUG = 60

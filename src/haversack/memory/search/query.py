@@ -14,6 +14,7 @@ from haversack.patterns import pattern
 from haversack.store.expressions import NOTHING, Expression, Phrase, Prefix, Word, all_of, any_of
 from haversack.text.inflections import forms, stems
 from haversack.text.stems import prefix_choices, stem
+from haversack.text.stop_words import STOP_WORDS
 from haversack.text.words import (
     UNSPACED_RUN,
     fold,
@@ -40,17 +41,6 @@ PHRASE_WEIGHT = 3.0
 # A longer path is searched as separate words, a longer run of Chinese in slices.
 _MOST_PARTS = 16
 _LONGEST_RUN = 16
-
-_STOP_WORDS = """
-a about after again all also am an and any are aren as at be because been before being both but by can
-cannot could couldn did didn do does doesn doing don done each either few for from further get gets
-getting give got had hadn has hasn have haven having he her here hers him his how i if in into is isn it
-its itself just let ll me might more most must mustn my myself need no nor not now of off on once only or
-other our ours out over own please re s same shall she should shouldn show so some such t tell than that
-the their them then there these they this those through to too under until up us ve very was wasn we were
-weren what when where whether which while who whom whose why will with won would wouldn yes you your yours
-"""
-STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 _QUOTED = pattern(r'["“”„‟«»]([^"“”„‟«»]*)["“”„‟«»]')
 _CONTRACTION = pattern(r"['’](?:s|t|d|m|re|ve|ll)(?![^\W_])", re.IGNORECASE)

@@ -2,23 +2,12 @@
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from haversack.patterns import pattern
+from haversack.text.stop_words import STOP_WORDS
+from haversack.text.words import SPACED_WORD, UNSPACED_RUN, fold, normalise, pairs_of, parts_of
 
-_PART = pattern(r"[^\W_]+")
-_HUMP = pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_WITHOUT_SPACES = pattern(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff]+")
-_STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """a an and are as at be been but by can could do does for from had has have how if in into is it its
-        may might more most must no not of on or our shall should so such than that the their them then there
-        these they this those to was we were what when where which who why will with would you your""",
-    )
-)
 # Longest first among those that share an end, so that "izations" goes before "s".
 _ENDINGS = tuple(
     re.findall(
@@ -31,15 +20,13 @@ _ENDINGS = tuple(
 
 def words(text: str) -> list[str]:
     """The words that carry meaning, folded: parts of camelCase, bare of accents and endings, CJK in pairs."""
-    spaced = _HUMP.sub(" ", text)
-    folded = unicodedata.normalize("NFKD", spaced.casefold())
-    plain = "".join(char for char in folded if not unicodedata.combining(char))
+    plain = normalise(text)
     found: list[str] = []
-    for word in _PART.findall(unicodedata.normalize("NFC", plain)):
-        if _WITHOUT_SPACES.fullmatch(word):
-            found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
-        elif word not in _STOP_WORDS:
-            found.append(stem(word))
+    for word in SPACED_WORD.findall(plain):
+        folded = (fold(part) for part in parts_of(word) or (word,))
+        found += [stem(part) for part in folded if part not in STOP_WORDS]
+    if not plain.isascii():
+        found += [pair for run in UNSPACED_RUN.findall(plain) for pair in pairs_of(run)]
     return found
 
 
