@@ -38,6 +38,9 @@ def parser_for(command: Command, tool: Tool) -> Parser:
         parser.add_argument("--profile", help="how tokens are counted: o200k, bytes4, claude, ...")
     if command.watch:
         parser.add_argument("--watch", action="store_true", help="show it again every two seconds, until Ctrl-C")
+    if command.draws:
+        parser.add_argument("--draw", action="store_true", help="draw the figures, as on a terminal")
+        parser.add_argument("--svg", metavar="FILE", help="draw a picture into a file")
     return parser
 
 

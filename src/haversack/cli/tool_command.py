@@ -1,7 +1,7 @@
 """Running the command of a tool: what was typed becomes a call, and its reply is printed, tabled or written."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from haversack import private_files, terminal
 from haversack.app import open_caller
@@ -14,9 +14,12 @@ from haversack.tools.road.call import Options, call
 from haversack.values import replace
 
 if TYPE_CHECKING:
+    from haversack.app import Caller
     from haversack.tools.road.fit import Reply
 
 WATCH_SECONDS = 2
+PICTURE_TOKENS = 10**9
+"""A picture is written whole."""
 
 
 def run(command: Command, tool: Tool, typed: list[str]) -> int:
@@ -38,6 +41,10 @@ def _run(command: Command, tool: Tool, typed: list[str]) -> int:
     as_table = command.table and terminal.is_for_people() and not parsed.json
     if as_table:
         arguments["format"] = "json"
+    if command.draws and getattr(parsed, "svg", None):
+        return _draw_picture(open_caller(config), tool, arguments, parsed.svg)
+    if command.draws and not parsed.json and (parsed.draw or (terminal.is_for_people() and not parsed.output)):
+        arguments["drawing"] = "text"
     caller = open_caller(config)
     console = caller.console = CommandConsole()
     try:
@@ -60,6 +67,18 @@ def _run(command: Command, tool: Tool, typed: list[str]) -> int:
     if command.paste and not parsed.json:
         terminal.say(tally(reply, "memories"))
     return console.exit_code
+
+
+def _draw_picture(caller: "Caller", tool: Tool, arguments: dict[str, Any], path: str) -> int:
+    """Write the picture to a file; it is whole whatever the budget, as the budget is for what is printed."""
+    arguments = {**arguments, "drawing": "svg", "format": "text", "max_tokens": PICTURE_TOKENS}
+    try:
+        reply = call(caller, tool.name, arguments, Options(footer=False))
+    finally:
+        caller.app.close()
+    private_files.write(path, [reply.text.rstrip("\n") + "\n"])
+    terminal.say(f"drew {path}")
+    return 0
 
 
 def _show_table(text: str, command: Command) -> None:

@@ -57,7 +57,8 @@ class Command:
     parameters it does not take, `options` are parameters each followed by the options it is typed as, `optional` are
     required texts that may be left out when typed. A command with `fixed` arguments takes no others but its
     positionals. `paste` prints the reply without its footer lines, which go to standard error instead. On a terminal
-    a list may be a `table` of the named facts, and a reply that may be asked for again and again has `--watch`.
+    a list may be a `table` of the named facts, and a reply that may be asked for again and again has `--watch`. One
+    that `draws` has a parameter `drawing`: drawn on a terminal or with `--draw`, into a picture with `--svg`.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Command:
     paste: bool = False
     table: tuple[str, ...] = ()
     watch: bool = False
+    draws: bool = False
 
     def takes(self, parameter: Parameter) -> bool:
         """Whether the parameter can be typed with this command."""

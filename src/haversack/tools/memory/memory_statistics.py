@@ -1,19 +1,38 @@
 """`mem_stats`: what the store holds, in figures."""
 
+from typing import Annotated
+
 from haversack.app import Caller
 from haversack.memory.statistics import Statistics, statistics
+from haversack.memory.statistics import figures as by_week
 from haversack.text.clipping import one_line
 from haversack.text.times import date
-from haversack.tools.declaration import Command, tool
+from haversack.tools.declaration import Command, Unlisted, tool
 from haversack.tools.road.outcomes import Document, Outcome
 from haversack.tools.shared_parameters import ProjectFilter
 
 
-@tool(Command("stats", examples=("haversack stats --json",)), group="memory")
-def mem_stats(caller: Caller, *, project: ProjectFilter = "") -> Outcome:
+@tool(
+    Command(
+        "stats",
+        examples=("haversack stats --json", "haversack stats --svg figures.svg"),
+        hidden=("drawing",),
+        draws=True,
+    ),
+    group="memory",
+)
+def mem_stats(
+    caller: Caller,
+    *,
+    project: ProjectFilter = "",
+    drawing: Annotated[str, ("text", "svg"), "Draw the figures", Unlisted()] = "",
+) -> Outcome:
     """Counts, tokens stored, projects, size on disk."""
     # Without a project the figures are of the whole store: they name each project.
-    figures = statistics(caller.memory, project=caller.memory.scope(project) if project else "")
+    project = caller.memory.scope(project) if project else ""
+    with caller.database.read():  # one snapshot for all figures
+        figures = statistics(caller.memory, project=project)
+        rows = by_week(caller.memory, project=project) if drawing else []
     lines = [
         f"{figures.observations:,} observations, {figures.tokens:,} tokens, {figures.bytes:,} bytes of text",
         f"{figures.sessions:,} sessions, {figures.prompts:,} prompts, {figures.relations:,} relations, "
@@ -43,8 +62,13 @@ def mem_stats(caller: Caller, *, project: ProjectFilter = "") -> Outcome:
         "recalled": figures.recalled,
         "opened": figures.opened,
     }
+    text = "\n".join(lines)
+    if drawing:
+        from haversack.tools.memory.statistics_drawing import picture, sketch
+
+        text = picture(figures, rows) if drawing == "svg" else sketch(figures, rows)
     brief = f"{figures.observations:,} observations, {figures.tokens:,} tokens in {len(figures.projects)} projects"
-    return Document("\n".join(lines), name="stats", facts=facts, brief=brief)
+    return Document(text, name="stats", facts=facts, brief=brief)
 
 
 def _span(figures: Statistics) -> str:
