@@ -38,7 +38,7 @@ def read(memory: Memory, values: Mapping[str, Any]) -> PlainObservation:
         raise InvalidArgument(f"{unknown[0][:60]!r} is not known here", hint=f"known: {', '.join(sorted(_ALLOWED))}")
     given = dict(values)
     kind = given.pop("type", "")
-    uid, created, updated = (given.pop(name, None) for name in ("uid", "created_at", "updated_at"))
+    origin, created, updated = (given.pop(name, None) for name in ("uid", "created_at", "updated_at"))
     for name, value in given.items():
         if name in _TEXTS and not isinstance(value, str):
             raise InvalidArgument(f"{name} is {str(value)[:60]!r}, not a text")
@@ -55,7 +55,7 @@ def read(memory: Memory, values: Mapping[str, Any]) -> PlainObservation:
     held = {name: value for name, value in asdict(draft).items() if name != "relate_to"}
     observation = Observation(
         **{**held, "tags": draft.tags},
-        id=0, uid=_uid(uid, fingerprint), position=0, verification="unverified", content_hash=fingerprint,
+        id=0, uid=_uid(origin, fingerprint), position=0, verification="unverified", content_hash=fingerprint,
         bytes=utf8_length(draft.content), units=count_tokens(draft.content), revision_count=0, duplicate_count=0,
         access_count=0, created_at=made, updated_at=changed, last_seen_at=changed, last_accessed_at=None,
         deleted_at=None,
@@ -66,7 +66,12 @@ def read(memory: Memory, values: Mapping[str, Any]) -> PlainObservation:
 def _uid(given: object, fingerprint: str) -> str:
     if given is not None and (not isinstance(given, str) or not given.strip()):
         raise InvalidArgument(f"uid is {str(given)[:60]!r}, not a text")
-    return blake2b((given or f"plain\x1f{fingerprint}").encode(), digest_size=12).hexdigest()
+    return uid(given or f"plain\x1f{fingerprint}")
+
+
+def uid(origin: str) -> str:
+    """The uid of what another program knows by a name of its own."""
+    return blake2b(origin.encode(), digest_size=12).hexdigest()
 
 
 def _tags(given: object) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ store; relations name their ends by it.
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -17,36 +17,21 @@ from haversack.memory import plain_records
 from haversack.memory import sessions as sessions_of_memory
 from haversack.memory.plain_records import PlainObservation
 from haversack.memory.projects import project_key
+from haversack.memory.record_gate import Gate
 from haversack.memory.room import Memory
-from haversack.memory.save.checks import (
-    MAX_TITLE,
-    RELATION_TYPES,
-    SCOPES,
-    STATUSES,
-    VERIFICATIONS,
-    check_fraction,
-    check_kind,
-    check_line,
-    check_member,
-    check_optional_text,
-    check_tags,
-    check_text,
-)
-from haversack.memory.save.pipeline import Draft, content_hash
 from haversack.memory.search import index_words
 from haversack.store import observations, relations, sessions
 from haversack.store.engine import ConstraintBroken
 from haversack.store.observations import NewObservation
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
-from haversack.text.redaction import redact
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import asdict, fields, record, replace
 
 FORMAT = 1
 BATCH = 200
 """Records of one transaction: the others wait for a fraction of a second, not for the whole import."""
-PAUSE = 0.03
-"""Seconds between transactions, a little over the time in which one that waits for its turn looks again."""
+PAUSE = 0.1
+"""Seconds between transactions: the longest time after which one that waits for its turn looks again."""
 
 
 @record
@@ -100,29 +85,42 @@ def import_(memory: Memory, lines: Iterable[str]) -> Imported:
 
     Others save between the batches. An interrupt says how many records are in; importing again goes on from there.
     """
-    reading = _Reading(memory)
-    done = Imported(0, 0, 0)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+
+    def refuse(number: int, problem: str, before: int) -> None:
+        raise InvalidArgument(f"line {number} cannot be imported: {problem}", hint=_kept(before))
+
+    return _in_batches(_Reading(memory), numbered, refuse)
+
+
+def import_foreign(memory: Memory, records: Iterable[dict[str, Any]], left: Counter[str]) -> Imported:
+    """Add the records of another program as `import_` does; what cannot be carried is counted in `left`."""
+
+    def leave(number: int, problem: str, before: int) -> None:
+        left[problem] += 1
+
+    return _in_batches(_Reading(memory), enumerate(records, 1), leave)
+
+
+def _in_batches(
+    reading: "_Reading", records: Iterator[tuple[int, Any]], wrong: Callable[[int, str, int], None]
+) -> Imported:
+    done = Imported(0, 0, 0)
     try:
         # A batch is read before its transaction begins: a slow pipe must not hold the write lock.
-        while batch := list(islice(numbered, BATCH)):
+        while batch := list(islice(records, BATCH)):
             if done.total:
                 time.sleep(PAUSE)
-            done = done.plus(_take(reading, batch, done.total))
+            outcomes = {"added": 0, "updated": 0, "known": 0}
+            with reading.writing():
+                for number, each in batch:
+                    if problem := reading.problem(each, outcomes):
+                        wrong(number, problem, done.total)
+            done = done.plus(outcomes)
         reading.finish()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{done.total:,} records are in; import it again to go on") from None
     return done
-
-
-def _take(reading: "_Reading", batch: Sequence[tuple[int, str]], before: int) -> Mapping[str, int]:
-    """What became of each record of the batch; all of it is in, or none."""
-    outcomes = {"added": 0, "updated": 0, "known": 0}
-    with reading.writing():
-        for number, line in batch:
-            if problem := reading.problem(line, outcomes):
-                raise InvalidArgument(f"line {number} cannot be imported: {problem}", hint=_kept(before))
-    return outcomes
 
 
 def _kept(before: int) -> str:
@@ -139,7 +137,7 @@ class _Reading:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.gate = _Gate(memory)
+        self.gate = Gate(memory)
         self.ids: dict[str, int] = {}
         self.added: list[tuple[int, int]] = []
         with memory.database.read() as tx:
@@ -163,10 +161,10 @@ class _Reading:
                 for _, identifier in ordered[at : at + BATCH]:
                     observations.move_to_end(self.tx, identifier)
 
-    def problem(self, line: str, outcomes: dict[str, int]) -> str:
-        """Take a line and count what became of it; what is wrong with it, if anything."""
+    def problem(self, given: str | dict[str, Any], outcomes: dict[str, int]) -> str:
+        """Take a line or a record and count what became of it; what is wrong with it, if anything."""
         try:
-            outcomes[self.take(json.loads(line))] += 1
+            outcomes[self.take(json.loads(given) if isinstance(given, str) else given)] += 1
         except RecursionError:
             return "it is nested too deeply"
         except KeyError as error:
@@ -287,90 +285,8 @@ class _Reading:
         return "added"
 
 
-class _Gate:
-    """What `mem_save` checks and takes out, asked of every record that comes in."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._longest = memory.settings.max_content
-        self._redacts = memory.settings.redact
-
-    def passed(self, kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a record, checked one by one, without secrets."""
-        return {name: self._value(kind, name, value) for name, value in _typed(kind, values).items()}
-
-    def observation(self, found: Observation) -> Observation:
-        """The observation; the hash of a text that was changed here is made anew."""
-        draft = Draft(found.title, found.content, found.kind, found.project, found.scope, namespace=found.namespace)
-        check_text("title", found.title, MAX_TITLE)
-        return replace(found, content_hash=content_hash(draft))
-
-    def _value(self, kind: type, name: str, value: Any) -> Any:
-        if name in _CHECKS and (kind, name) != (Session, "id"):
-            return _CHECKS[name](value)
-        if name == "type":
-            return check_member("type", value, RELATION_TYPES)
-        if not isinstance(value, str):
-            return value
-        if name not in _TEXTS:
-            return check_line(name, value, _LONGEST_NAME)
-        text = check_optional_text(name, value, self._longest)
-        return redact(text).text if self._redacts else text
-
-
 _OF_THE_STORE = ("uid", "created_at", "pinned", "duplicate_count", "access_count", "last_accessed_at", "deleted_at")
 """What a new text from elsewhere leaves as it is here."""
-
-_TEXTS = frozenset({"title", "content", "summary", "note"})
-_LONGEST_NAME = 4_000
-_HIGHEST_ID = 1 << 48
-"""Ids follow each other from the highest, so one near the end of the integers would end all saving."""
-
-
-def _check_id(value: int) -> int:
-    if not 0 < value < _HIGHEST_ID:
-        raise ValueError(f"id is {value}")
-    return value
-
-
-_CHECKS: dict[str, Callable[[Any], Any]] = {
-    "id": _check_id,
-    "kind": check_kind,
-    "scope": partial(check_member, "scope", allowed=SCOPES),
-    "status": partial(check_member, "status", allowed=STATUSES),
-    "verification": partial(check_member, "verification", allowed=VERIFICATIONS),
-    "tags": check_tags,
-    "importance": partial(check_fraction, "importance"),
-    "strength": partial(check_fraction, "strength"),
-}
-
-
-def _typed(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a record, lists as tuples; an error when one is not what its field holds."""
-    wanted = kind.__annotations__
-    for name, value in values.items():
-        if name not in wanted:
-            raise ValueError(f"{kind.__name__.lower()} has no {name}")
-        if not _IS[wanted[name]](value):
-            raise ValueError(f"{name} is {str(value)[:60]!r}")
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value == value.encode("utf-8", "replace").decode("utf-8")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53
-
-
-_IS: dict[object, Callable[[Any], bool]] = {
-    str: _is_text,
-    int: _is_whole,
-    bool: lambda value: isinstance(value, bool),
-    float: lambda value: isinstance(value, float) or _is_whole(value),
-    int | None: lambda value: value is None or _is_whole(value),
-    tuple[str, ...]: lambda value: isinstance(value, list) and all(map(_is_text, value)),
-}
 
 
 def _texts(observation: Observation) -> tuple[object, ...]:

@@ -1,6 +1,7 @@
 """Export and import: the memory as JSON Lines, in a file or through a pipe."""
 
 import os
+from collections import Counter
 from typing import Annotated
 
 from haversack import private_files
@@ -8,6 +9,8 @@ from haversack.app import Caller
 from haversack.console import STANDARD
 from haversack.errors import InvalidArgument, NotFound
 from haversack.memory import transfer
+from haversack.memory.importers import sources
+from haversack.memory.importers.sources import SOURCES
 from haversack.tools.declaration import Command, tool
 from haversack.tools.road.outcomes import Done, Outcome
 
@@ -55,7 +58,13 @@ def export_memories(
     Command(
         "import",
         ("file",),
-        examples=("haversack import memory.jsonl", "ssh laptop haversack export | haversack import -"),
+        examples=(
+            "haversack import memory.jsonl",
+            "ssh laptop haversack export | haversack import -",
+            "haversack import --from engram",
+        ),
+        options=(("source", "--from"),),
+        optional=("file",),
     ),
     group="upkeep",
     writes=True,
@@ -65,15 +74,22 @@ def export_memories(
 def import_memories(
     caller: Caller,
     *,
-    file: Annotated[str, "A file written by export, or JSON Lines with a title and a content; - is standard input"],
+    file: Annotated[str, "JSON Lines from export or with a title and a content; - is standard input"] = "",
+    source: Annotated[str, f"The program the file is of: {', '.join(SOURCES)}; its usual place when no file"] = "",
 ) -> Outcome:
-    """Read JSON Lines, a few hundred at a time; what is there already is not added again."""
+    """Read JSON Lines or another program's memories, in batches; what is there already is not added again."""
+    if not file and not source:
+        raise InvalidArgument("no file is named", hint="name a file, or a program: --from engram")
+    left: Counter[str] = Counter()
     try:
-        if file == STANDARD:
+        if source:
+            path = _path(caller, file) if file else ""
+            done = transfer.import_foreign(caller.memory, sources.records(source, path, left), left)
+        elif file == STANDARD:
             done = transfer.import_(caller.memory, caller.console.counted("lines", caller.console.lines()))
         else:
-            with open(_path(caller, file), encoding="utf-8") as source:
-                done = transfer.import_(caller.memory, caller.console.counted("lines", source))
+            with open(_path(caller, file), encoding="utf-8") as lines:
+                done = transfer.import_(caller.memory, caller.console.counted("lines", lines))
     except OSError as error:
         raise NotFound(f"{file} cannot be read: {error.strerror}", hint="name a file that export wrote") from None
     except UnicodeDecodeError as error:
@@ -81,7 +97,11 @@ def import_memories(
             f"{file} is not UTF-8 (byte {error.start})", hint="save it as UTF-8 and import it again"
         ) from None
     message = f"added {done.added:,}, updated {done.updated:,}, already there {done.known:,}"
-    return Done(message, {"added": done.added, "updated": done.updated, "known": done.known}, brief=message)
+    facts: dict[str, object] = {"added": done.added, "updated": done.updated, "known": done.known}
+    if not_carried := {reason: count for reason, count in left.items() if count}:
+        message += "; not carried: " + ", ".join(f"{count:,} ({reason})" for reason, count in not_carried.items())
+        facts["not_carried"] = not_carried
+    return Done(message, facts, brief=message)
 
 
 def _path(caller: Caller, file: str) -> str:
