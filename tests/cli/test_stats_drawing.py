@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.cli import main
-from haversack.memory.statistics import Figure
+from haversack.memory.statistics import Figure, Statistics
 from haversack.tokens import count_tokens
 from haversack.tools.memory.statistics_drawing import (
     MOST_BARS,
     MOST_COLUMNS,
     WEEK,
     bar,
+    picture,
+    sketch,
     sparkline,
     timeline,
     tokens_by_project,
@@ -119,3 +121,15 @@ def test_a_picture_that_cannot_be_written_is_an_error(tmp_path: Path, capsys: py
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     assert main(["stats", "--svg", str(tmp_path / "file" / "folder.svg")]) == 1
     assert "folder.svg" in capsys.readouterr().err
+
+
+def test_what_recall_gave_back_is_drawn() -> None:
+    figures = Statistics(
+        observations=1, deleted=0, tokens=9, bytes=9, sessions=0, prompts=0, relations=0, oldest=None, newest=None,
+        projects=(), kinds=(), size_on_disk=9, recalled=120, opened=30,
+    )  # fmt: skip
+    rows = [Figure(0, "decision", "thesis", 1, 9)]
+    shown = sketch(figures, rows)
+    assert "Recalled by hooks" in shown and f"120 {bar(120, 120)}" in shown and f"30 {bar(30, 120)}" in shown
+    words = list(ElementTree.fromstring(picture(figures, rows)).itertext())
+    assert words[words.index("opened afterwards") :].count("30") == 1
