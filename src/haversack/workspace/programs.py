@@ -29,7 +29,7 @@ _KEPT_VARIABLES = (
 
 @record
 class Limits:
-    """How long a program may run, and how many bytes it may say."""
+    """How long a program may run, and how many bytes it may write."""
 
     seconds: float = 30.0
     max_bytes: int = 512_000_000
@@ -133,7 +133,7 @@ class Running:
         return self._process.stdout
 
     def blocks(self) -> Iterator[bytes]:
-        """What the program says, as it says it; too much of it is an error."""
+        """The program's output in blocks as they arrive; too much output is an error."""
         said = 0
         descriptor = self.stdout.fileno()
         self._attendant.await_output()

@@ -69,7 +69,7 @@ class SnapshotWriter:
             self._flush()
 
     def identify(self, content: bytes) -> None:
-        """Add to what tells this result from others, where the same result may be cut into parts differently."""
+        """Add to the identity of this result, for results whose parts may be divided differently each time."""
         if self._identity is None:
             self._identity = blake2b(digest_size=_DIGEST)
         self._identity.update(content)
@@ -167,7 +167,7 @@ def bundle(records: bytes) -> bytes:
 
 
 class Snapshot(Generic[Item]):
-    """A result that does not change any more: its exact total, and its items from any place on.
+    """A result that no longer changes: its exact total, and its items from any place on.
 
     `decode` makes an item of a record; `unbundle` gives the records that stand in one text.
     """
@@ -198,7 +198,7 @@ class Snapshot(Generic[Item]):
 
     @property
     def identity(self) -> bytes:
-        """What is the same for the same items, though chance may have laid out their bytes otherwise."""
+        """Bytes that are equal for equal items, even when the snapshots store them differently."""
         return self._identity.encode() or self.data
 
     def first(self, count: int) -> list[Item]:

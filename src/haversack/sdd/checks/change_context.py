@@ -70,7 +70,7 @@ class ContextCheck:
 
 
 def check_context(workspace: str, description: str) -> ContextCheck:
-    """What the record has to say about a change so described, and what is wrong with the record."""
+    """The passages of the record that concern the described change, and the findings about the record."""
     said = markdown.tidy(description, "change_description")
     if not said:
         raise InvalidArgument("change_description is empty", hint="say what is to change")
@@ -117,7 +117,7 @@ def _ranked(passages: tuple[Passage, ...], description: str) -> tuple[Passage, .
 
 
 def _raised(passage: Passage, score: float, named: set[str]) -> float:
-    """What the description names by id comes first; what cites such an id is raised."""
+    """The score of a passage: 1 when the description names its id, raised when it cites such an id."""
     if passage.name in named:
         return 1.0
     return min(0.99, score + 0.3) if named & set(passage.ids) else min(0.99, score)

@@ -19,7 +19,7 @@ _ENDINGS = tuple(
 
 
 def words(text: str) -> list[str]:
-    """The words that carry meaning, folded: parts of camelCase, bare of accents and endings, CJK in pairs."""
+    """The stems of the words that are no stop words: accents removed, camelCase split, CJK in pairs."""
     plain = normalise(text)
     found: list[str] = []
     for word in SPACED_WORD.findall(plain):

@@ -76,7 +76,7 @@ def mend(workspace: str, *, now: datetime) -> tuple[Mended, ...]:
 
 
 def rebuild_project(folder: Folder, now: str) -> Project:
-    """The state that the artifacts on disk amount to."""
+    """The project state derived from the artifacts on disk."""
     damaged = _salvage(folder, STATE_FILE)
     texts = {stage: _text(folder, ARTIFACTS[stage]) for stage in STAGES[1:]}
     title = next((found[1] for text in texts.values() if (found := _TITLE.match(text))), "")
@@ -96,7 +96,7 @@ def rebuild_project(folder: Folder, now: str) -> Project:
 
 
 def rebuild_change(folder: Folder, slug: str, now: str) -> Change:
-    """The change that the stages on disk amount to: the smallest flow that has them all."""
+    """The change derived from the stages on disk, with the smallest flow that has them all."""
     damaged = _salvage(folder, f"{CHANGES}/{slug}/{CHANGE_FILE}")
     written = {name[:-3] for name in folder.names(f"{CHANGES}/{slug}") if name.endswith(".md")}
     kinds = [kind for kind in TYPES if kind == damaged.get("type")] or list(TYPES)
@@ -189,7 +189,7 @@ def _state(place: int, reached: int, written: bool, now: str) -> StageState:
 
 
 def _gated(project: Project, now: str) -> Project:
-    """The project held where its gate or its verdict holds it."""
+    """The project, kept at the stage its clarity gate or its verdict does not let it pass."""
     clarify = project.state("clarify")
     if clarify.status == "done" and not clarity.weigh(project.scores, project.mode).passed:
         return pipeline.stay(project, "clarify", now)

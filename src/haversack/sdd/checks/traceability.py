@@ -73,7 +73,7 @@ class Coverage:
 
 @record
 class Trace:
-    """What the artifacts define and how they hang together; findings come errors first, then by place."""
+    """What the artifacts define and how they refer to each other; findings are sorted errors first, then by place."""
 
     requirements: tuple[Requirement, ...]
     tasks: tuple[Task, ...]
@@ -113,7 +113,7 @@ def known_ids(documents: Sequence[Document]) -> frozenset[str]:
 
 
 def placeholders(document: Document) -> Iterator[Finding]:
-    """The words that stand for something still to be written; what is set as code is left alone."""
+    """The placeholders, such as TBD, in a document; code is not searched."""
     for line in markdown.lines(document.text):
         found = None if line.code else _PLACEHOLDER.search(markdown.without_code_spans(line.text))
         if found:

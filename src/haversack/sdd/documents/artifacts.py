@@ -113,7 +113,7 @@ class Validation:
 
 @record
 class Decision:
-    """An architecture decision, with what it was chosen over."""
+    """An architecture decision and the alternatives that were rejected."""
 
     may_be_blank = ("alternatives_rejected",)
     context: str
@@ -220,7 +220,7 @@ def rounds_in(text: str) -> tuple[str, ...]:
 
 
 def write_validation(project: str, content: Validation, given: Verdict, recorded: Verdict, trace: Trace) -> str:
-    """The reader's judgement, with what was computed set beside it."""
+    """The reader's judgement, followed by the computed findings."""
     findings = [f"- {f.severity}: {f.where}: {f.message}" for f in trace.findings] or ["None."]
     covered = [f"- {c.requirement.id}: {', '.join(c.tasks) or 'no task'}" for c in trace.coverage] or ["None."]
     verdict = recorded if given == recorded else f"{recorded} (given as {given}; computed findings stand)"

@@ -16,7 +16,7 @@ CHANGE_FILE = "change.json"
 
 @record
 class Library:
-    """What is on the shelf; `findings` are the files that are missing or cannot be read."""
+    """Everything read from the folder; `findings` are the files that are missing or cannot be read."""
 
     documents: tuple[Document, ...]
     findings: tuple[Finding, ...]
@@ -81,7 +81,7 @@ def read_library(folder: Folder, project: Project | None) -> Library:
 
 
 def read_trace(folder: Folder, project: Project | None) -> Trace:
-    """The trace of everything on the shelf, files that are missing or unreadable included."""
+    """The trace of everything in the folder, with findings for files that are missing or unreadable."""
     library = read_library(folder, project)
     computed = trace(library.documents)
     findings = (*library.findings, *computed.findings)

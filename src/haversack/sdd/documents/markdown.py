@@ -26,7 +26,7 @@ class Line:
 
 @record
 class Section:
-    """What stands under one heading; level 0 is what stands before any.
+    """The text under one heading; level 0 is the text before the first heading.
 
     `line` is the heading's own, `first_line` that of the text.
     """
@@ -76,7 +76,7 @@ class _Draft:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """The lines of `text`, each told whether it belongs to a fenced block."""
+    """The lines of `text`, each marked as code when it belongs to a fenced block."""
     for number, (line, is_fenced) in enumerate(with_fences(text.split("\n")), 1):
         yield Line(number, line, is_fenced)
 
@@ -205,7 +205,7 @@ def without_code_spans(text: str) -> str:
 
 
 def is_nothing(text: str) -> bool:
-    """Whether an entry only says that there is none."""
+    """Whether an entry only says "none" or the like."""
     return text.strip().strip(".").strip("*_").casefold() in NOTHING
 
 

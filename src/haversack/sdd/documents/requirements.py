@@ -1,4 +1,4 @@
-"""Requirements as they stand in the artifacts: which ids are defined, where, and how much each matters."""
+"""Requirements read from the artifacts: which ids are defined, where, and with which priority."""
 
 import re
 from collections.abc import Iterable

@@ -177,7 +177,7 @@ def _with_needs(
 
 
 def _knotted(needs: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """What is left without the tasks that come before every circle and those that come after all of them."""
+    """The tasks left when those before every circle and those after all circles are removed."""
     placed = {name for layer in _layers(needs) for name in layer}
     left = {name: (wanted & needs.keys()) - placed for name, wanted in needs.items() if name not in placed}
     wanted_by: dict[str, set[str]] = {name: set() for name in left}

@@ -204,7 +204,7 @@ def _plain(title: str, content: Proposal | Design) -> _Compose:
 
 
 def _refuse_orphans(folder: Folder) -> None:
-    """Artifacts without a state are somebody's work: a new project would bury them."""
+    """Raise an error when there are artifacts without a state: a new project would replace them."""
     orphans = [name for name in ARTIFACTS.values() if folder.exists(name)]
     if orphans:
         raise DamagedFile(

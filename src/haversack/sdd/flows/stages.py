@@ -50,7 +50,7 @@ def written(states: States, place: int, *, status: Status, now: str) -> States:
 
 
 def opened(states: States, now: str) -> States:
-    """The states with the first open stage's clock started."""
+    """The states with the start time of the first open stage set."""
     place = first_open(states)
     if place is None or states[place].started_at:
         return states

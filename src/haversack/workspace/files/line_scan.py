@@ -84,7 +84,7 @@ class LineScan:
         self.total += block.count(b"\n", at)
 
     def _take_whole_lines(self, block: bytes, start: int) -> int:
-        """Keep lines that lie in one block and can be shown whole, which most do; where the first other begins."""
+        """Keep the lines that lie in one block and can be shown whole; gives the place of the first that does not."""
         at = start
         most = None if self._end is None else self._end - self.total
         for raw in block[start : block.rfind(b"\n") + 1].split(b"\n")[:-1]:

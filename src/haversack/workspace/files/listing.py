@@ -122,7 +122,7 @@ Row = tuple[str] | tuple[str, str] | tuple[str, str, int, int, bool]
 
 
 def rows_in(told: str) -> list[Row]:
-    """The rows of many files that were written down as one text: their paths, and what is known of them, if it is."""
+    """The rows of the files in one bundled text: their paths, with size and time where they are known."""
     paths, *columns = told.split("\n")
     if not columns:
         return [(path,) for path in paths.split("\0")]
@@ -199,7 +199,7 @@ class _Tally:
 
 
 class _Looked:
-    """All files with what a look at each has shown, held as one text and arrays, not as objects."""
+    """All files with their size and time, held as one text and arrays, not as objects."""
 
     def __init__(self, tree: Tree, batches: Iterator[Names], tally: _Tally) -> None:
         self._names = bytearray()
@@ -238,7 +238,7 @@ class _Looked:
 
 
 def _looked_at(tree: Tree, names: Names) -> tuple[list[str], list[os.stat_result]]:
-    """Those of some files that are there as files, with what a look at them shows."""
+    """The given paths that are still there, with the facts of each."""
     try:
         facts = list(map(tree.facts, names.raw))
         if all(stat.S_ISREG(mode) for mode in set(map(itemgetter(stat.ST_MODE), facts))):

@@ -48,7 +48,7 @@ def looks_secret(path: str) -> bool:
 
 
 def suspects(paths: list[str]) -> list[str]:
-    """Those of many paths that might look like secrets, or are hidden, in order; few of the others are among them."""
+    """The paths that may look like secrets or are hidden, in order; a quick filter that lets a few others through."""
     # One look at all of them is far quicker than one at each, and most hold no hint.
     whole = "\0/" + "\0/".join(paths) + "\0"
     lower = whole.lower()

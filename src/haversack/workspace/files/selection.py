@@ -17,7 +17,7 @@ class Names:
 
     @property
     def are_plain(self) -> bool:
-        """Whether they are shown as they are, as nearly all names."""
+        """Whether every path is shown exactly as the file system has it; nearly all are."""
         return self.raw is self.shown
 
 
@@ -71,7 +71,7 @@ class Selection:
         return True
 
     def taken(self, names: Names) -> Names:
-        """Those of some files that the question is about."""
+        """The files, of those given, that the question is about."""
         if self._glob is None and self._max_depth is None:
             refused = {path for path in suspects(names.shown) if not self.takes(path)}
         else:

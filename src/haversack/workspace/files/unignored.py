@@ -160,7 +160,7 @@ class _Presence:
         self._previous = b""
 
     def among(self, names: list[bytes]) -> list[bytes]:
-        """Those of the names, which come in order, that are there, each once: a conflict has it several times."""
+        """The sorted names that still exist, each once: a file in conflict is listed several times."""
         there: list[bytes] = []
         at = 0
         while at < len(names) and names[at] == self._previous:
@@ -197,7 +197,7 @@ class _Presence:
 
 
 def _merged(batches: list[list[bytes]], others: list[bytes]) -> Iterator[list[bytes]]:
-    """Names in order, some at a time, and others among them."""
+    """Two sorted streams of names merged into one, some at a time."""
     at = 0
     for names in batches:
         until = bisect_left(others, names[-1], at)

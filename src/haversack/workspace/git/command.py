@@ -79,7 +79,7 @@ class Repository:
         return Running([*command, *arguments], cwd=self.top, environment=environment, limits=self.workspace.limits)
 
     def blocks(self, *arguments: str, unfiltered: bool = False) -> Iterator[bytes]:
-        """What a git command says, in blocks; its failure is an error that repeats git's reason."""
+        """The output of a git command, in blocks; its failure is an error that repeats git's reason."""
         with self.start(*arguments, unfiltered=unfiltered) as running:
             yield from running.blocks()
             ended = running.ended()
@@ -87,11 +87,11 @@ class Repository:
             raise failure(self.top, arguments[0], ended.errors)
 
     def records(self, *arguments: str, unfiltered: bool = False) -> Iterator[bytes]:
-        """What a git command says, split at NUL characters."""
+        """The output of a git command, split at NUL characters."""
         return records(self.blocks(*arguments, unfiltered=unfiltered))
 
     def output(self, *arguments: str) -> bytes:
-        """All a git command says, for commands that say little."""
+        """The whole output of a git command, for commands with little output."""
         return b"".join(self.blocks(*arguments))
 
     def _without_filters(self) -> dict[str, str]:
