@@ -30,6 +30,7 @@ class Inventor:
         self._words = ["the", "a", "error", "file", "main"]
         self._numbers = [1, 2, 3]
         self._paths = [".", "README.md"]
+        self._asked: set[str] = set()
 
     def learn(self, text: str) -> None:
         """Remember some of what a reply showed."""
@@ -42,8 +43,9 @@ class Inventor:
         """Arguments that the tool's schema allows, without the parameter to `skip`."""
         schema = tool.get("inputSchema") or {}
         required = set(schema.get("required") or ())
-        # Words taken at random suit few options, so every other call does without them.
-        chance = self._random.choice((0.0, 0.25))
+        # Words taken at random suit few options: the first call, which is to show most, and every other do without.
+        chance = self._random.choice((0.0, 0.25)) if tool["name"] in self._asked else 0.0
+        self._asked.add(tool["name"])
         made: dict[str, Any] = {}
         for name, described in (schema.get("properties") or {}).items():
             if name != skip and (name in required or self._random.random() < chance):

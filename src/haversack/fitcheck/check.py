@@ -1,6 +1,5 @@
 """`fitcheck`: does an MCP server keep to the token budgets it is given, and can what it leaves out be reached?"""
 
-import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,30 +7,44 @@ from random import Random
 from typing import Any
 
 from haversack.errors import NotFound
+from haversack.fitcheck import filling
 from haversack.fitcheck.arguments import Inventor, budget_parameter, shown
+from haversack.fitcheck.candidates import PAGER, candidates
 from haversack.patterns import pattern
 from haversack.protocol.client import Answer, Refused, StdioClient, own_server
 from haversack.text.fences import open_fence
 from haversack.tokens import Profile, profile_named
+from haversack.values import record
 
 BUDGETS = (64, 80, 100, 150, 200, 256, 300, 500, 800, 1_500, 3_000, 8_000)
 PLENTY = 1_000_000
+ATTEMPTS = 8
+"""Calls that a tool may refuse before it is left alone without a single reply."""
 PAGES = 2_000
 """A chain of pages that is longer than this is taken for one that never ends."""
 PATIENCE = 8
 """Pages followed at one budget; then the budget is doubled, so that a long rest at a small budget comes to its end."""
-FAULTS = ("over budget", "cut characters", "open fence", "no totals", "out of reach", "lost items")
-COLUMNS = {"over budget": "over", "cut characters": "cut", "open fence": "fence", "no totals": "totals",
-           "out of reach": "reach", "lost items": "lost"}  # fmt: skip
+COLUMNS = {"over budget": "over", "footer not counted": "footer", "cut characters": "cut", "open fence": "fence",
+           "no totals": "totals", "wrong totals": "wrong", "out of reach": "reach", "lost items": "lost"}  # fmt: skip
+FAULTS = tuple(COLUMNS)
 
-_READS = pattern(r"(get|list|search|find|read|query|fetch|recall|context|timeline|show|status|history|log|diff|blame)")
-_CHANGES = pattern(
-    r"(delete|remove|write|save|update|set|create|add|reset|edit|move|put|post|send|run|exec|start|end|open|close)"
-)
 _KEY = pattern(r'\bmore\(\\?"([\w-]{2,40})\\?"\)|"more":\s*\{"key":\s*"([\w-]{2,40})"')
 _TOTALS = pattern(r'\d[\d,]* of \d[\d,]*|"total[a-z_]*":\s*\d')
+_FOUND = pattern(r'\b[Ff]ound (\d[\d,]*)\b|"total":\s*(\d+)')
 _SHOWN = pattern(r"(\d[\d,]*) of (\d[\d,]*)")
-_ITEM = pattern(r'^#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)  # re.MULTILINE
+_ITEM = pattern(r'^(?:\[\d+\] )?#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)  # re.MULTILINE
+
+
+@record
+class Wishes:
+    """What a server is examined with: replies to look at, how they are counted, and what comes before."""
+
+    replies: int = 1_000
+    profile: str = "o200k"
+    seed: int = 1
+    tools: Sequence[str] = ()
+    prepare: str = ""
+    fill: str = ""
 
 
 class Record:
@@ -63,20 +76,37 @@ class Record:
 class Check:
     """One server under examination."""
 
-    def __init__(self, client: StdioClient, *, profile: str, seed: int) -> None:
+    def __init__(self, client: StdioClient, wishes: Wishes) -> None:
         self.client = client
-        self.profile = profile
-        self.counters: dict[str, Profile] = {name: profile_named(name) for name in ("o200k", "bytes4", profile)}
-        self.random = Random(seed)
+        self.wishes = wishes
+        self.profile = wishes.profile
+        self.counters: dict[str, Profile] = {name: profile_named(name) for name in ("o200k", "bytes4", self.profile)}
+        self.random = Random(wishes.seed)
         self.inventor = Inventor(self.random)
         self.tools = client.list_tools()
-        self.pager = next((tool for tool in self.tools if tool["name"] == "more"), None)
-        self.records = {tool["name"]: Record(tool["name"]) for tool in self.tools if is_checked(tool)}
-        self.unbudgeted = [each["name"] for each in self.tools if is_reading(each) and not budget_parameter(each)]
+        self.pager = next((tool for tool in self.tools if tool["name"] == PAGER), None)
+        self.candidates = candidates(self.tools, wishes.tools)
+        self.records = {name: Record(name) for name in self.candidates.checked}
+        self.prepared: list[filling.Prepared] = []
+
+    def prepare(self) -> None:
+        """Make the calls that are to come first, so that the server has something to show."""
+        if self.wishes.prepare:
+            calls = filling.read_calls(self.wishes.prepare)
+            self.prepared.append(filling.prepare(self.client, calls, self.inventor))
+        if name := self.wishes.fill:
+            tool = next((each for each in self.tools if each["name"] == name), None)
+            if tool is None:
+                raise NotFound(f"the server has no tool {name!r} to fill it with", hint="name the one that saves")
+            self.prepared.append(filling.fill(self.client, tool, self.inventor, self.random))
 
     @property
     def replies(self) -> int:
         return sum(record.replies for record in self.records.values())
+
+    @property
+    def violations(self) -> int:
+        return sum(record.violations for record in self.records.values())
 
     def run(self, replies: int) -> None:
         """Call the tool that was heard of least, until all were tried and there were so many replies, or none comes."""
@@ -84,13 +114,18 @@ class Check:
         # Tools that need nothing come first: what they list gives the others ids, words and paths to ask for.
         checked.sort(key=lambda tool: len((tool.get("inputSchema") or {}).get("required") or ()))
         barren = 0
-        tried: set[str] = set()
-        while (self.replies < replies or len(tried) < len(checked)) and barren < 10 * len(checked):
+        while barren < 10 * len(checked):
+            # Arguments made up at first are often refused; a tool is given up only after some more.
+            silent = [tool for tool in checked if self._is_untried(tool)]
+            if self.replies >= replies and not silent:
+                return
             before = self.replies
-            tool = min(checked, key=self._heard)
-            tried.add(tool["name"])
-            self._try(tool)
+            self._try(min(checked if self.replies < replies else silent, key=self._heard))
             barren = 0 if self.replies > before else barren + 1
+
+    def _is_untried(self, tool: Mapping[str, Any]) -> bool:
+        record = self.records[tool["name"]]
+        return record.replies == 0 and record.refused < ATTEMPTS
 
     def _heard(self, tool: Mapping[str, Any]) -> int:
         record = self.records[tool["name"]]
@@ -125,6 +160,8 @@ class Check:
     def _examine(self, record: Record, reply: Answer, whole: Answer, asked: Mapping[str, Any], budget: int) -> None:
         example = f"{record.name}({shown(asked)})"
         self._examine_text(record, reply, example, budget)
+        if wrong := wrong_totals(reply.text, whole.text):
+            record.blame("wrong totals", f"{example}: {wrong}")
         key = key_in(reply.text)
         is_shorter = self._cost(reply.text) + 40 < self._cost(whole.text) and not tells_all(reply.text, whole.text)
         if not key and not is_shorter:
@@ -171,7 +208,8 @@ class Check:
             record.worst[name] = max(record.worst[name], self.counters[name].count(reply.text) / budget)
         cost = self._cost(reply.text)
         if cost > budget:
-            record.blame("over budget", f"{example}: {cost} tokens")
+            is_footer = 0 < self._cost(without_footer(reply.text)) <= budget
+            record.blame("footer not counted" if is_footer else "over budget", f"{example}: {cost} tokens")
         if "\ufffd" in reply.text or not is_utf8(reply.line):
             record.blame("cut characters", example)
         if not reply.text.startswith("{") and has_open_fence(reply.text):
@@ -179,19 +217,6 @@ class Check:
 
     def _cost(self, text: str) -> int:
         return self.counters[self.profile].count(text)
-
-
-def is_reading(tool: Mapping[str, Any]) -> bool:
-    """Whether a tool only reads, by its own word or, where it has none, by its name."""
-    hints = tool.get("annotations") or {}
-    if "readOnlyHint" in hints:
-        return bool(hints["readOnlyHint"])
-    name = tool["name"].lower()
-    return not hints.get("destructiveHint") and bool(_READS.search(name)) and not _CHANGES.search(name)
-
-
-def is_checked(tool: Mapping[str, Any]) -> bool:
-    return is_reading(tool) and bool(budget_parameter(tool)) and tool["name"] != "more"
 
 
 def key_in(text: str) -> str:
@@ -214,6 +239,31 @@ def shown_of(reply: str) -> tuple[int, int]:
     return int(shown.replace(",", "")), int(total.replace(",", ""))
 
 
+def wrong_totals(reply: str, whole: str) -> str:
+    """What is wrong with the number of items a reply gives, beside what it lists and what there is; empty if nothing.
+
+    Items that are not listed by their ids are not counted here, and neither are those of a `whole` that was cut.
+    """
+    listed, there = items_in(reply), items_in(whole)
+    if not listed or not there or key_in(whole):
+        return ""
+    said, total = shown_of(reply)
+    if not total:
+        found = [first or second for first, second in _FOUND.findall(reply)]
+        said, total = len(listed), int(found[0].replace(",", "")) if found else len(there)
+    if total < len(there):
+        return f"it says {total} where there are {len(there)}"
+    if total == len(there) and said > len(listed):
+        return f"it says it shows {said} and lists {len(listed)}"
+    return ""
+
+
+def without_footer(text: str) -> str:
+    """A text without its last paragraph, or without its last line where it is all one paragraph."""
+    body, _, _ = text.rstrip().rpartition("\n\n")
+    return body or text.rstrip().rpartition("\n")[0]
+
+
 def items_in(text: str) -> set[str]:
     """The ids of the items a reply lists."""
     return {first or second for first, second in _ITEM.findall(text)}
@@ -232,10 +282,10 @@ def is_utf8(line: bytes) -> bool:
     return True
 
 
-def run(command: Sequence[str], *, replies: int, profile: str, seed: int, as_json: bool) -> tuple[str, int]:
+def run(command: Sequence[str], wishes: Wishes, *, as_json: bool) -> tuple[str, int]:
     """The report on a server, or on this program's own with a made-up store, and the number of violations."""
     if command:
-        return _examined(StdioClient(command), replies, profile, seed, as_json=as_json)
+        return _examined(StdioClient(command), wishes, as_json=as_json)
     from haversack.fitcheck import sample_store
 
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
@@ -243,44 +293,20 @@ def run(command: Sequence[str], *, replies: int, profile: str, seed: int, as_jso
         sample_store.write_files(workspace)
         own = (sys.executable, "-m", "haversack", "serve", "--tools", "all")
         client = StdioClient(own, environment=own_server(home), folder=workspace)
-        return _examined(client, replies, profile, seed, as_json=as_json)
+        return _examined(client, wishes, as_json=as_json)
 
 
-def _examined(client: StdioClient, replies: int, profile: str, seed: int, *, as_json: bool) -> tuple[str, int]:
+def _examined(client: StdioClient, wishes: Wishes, *, as_json: bool) -> tuple[str, int]:
+    from haversack.fitcheck import report
+
     try:
         told = client.shake_hands()
-        check = Check(client, profile=profile, seed=seed)
+        check = Check(client, wishes)
         if not check.records:
-            raise NotFound(
-                "the server has no reading tool with a token budget",
-                hint=f"budgets are looked for under the usual names; {len(check.unbudgeted)} reading tools have none",
-            )
-        check.run(replies)
+            raise NotFound("the server has no reading tool with a token budget", hint=report.reasons(check.candidates))
+        check.prepare()
+        check.run(wishes.replies)
     finally:
         client.kill()
-    violations = sum(record.violations for record in check.records.values())
-    if as_json:
-        facts = {
-            "server": (told.get("serverInfo") or {}).get("name", ""), "profile": profile, "replies": check.replies,
-            "violations": violations, "tools": [record.facts() for record in check.records.values()],
-            "without_budget": check.unbudgeted,
-        }  # fmt: skip
-        return json.dumps(facts, ensure_ascii=False, indent=1), violations
-    return report(check, violations), violations
-
-
-def report(check: Check, violations: int) -> str:
-    """The examination as a table, with an example of each fault."""
-    width = max(len(name) for name in check.records) + 2
-    head = f"{'tool':<{width}}{'replies':>8}{'refused':>9}{'pages':>7}{'o200k':>8}{'bytes4':>8}"
-    lines = [head + "".join(f"{COLUMNS[fault]:>8}" for fault in FAULTS)]
-    for record in check.records.values():
-        line = f"{record.name:<{width}}{record.replies:>8}{record.refused:>9}{record.pages:>7}"
-        line += "".join(f"{ratio:>7.0%} " for ratio in record.worst.values())
-        lines.append(line + "".join(f"{record.faults[fault]:>8}" for fault in FAULTS))
-    for record in check.records.values():
-        lines += [f"{fault}: {example}" for fault, example in record.examples.items()]
-    if check.unbudgeted:
-        lines.append(f"without a budget: {', '.join(check.unbudgeted)}")
-    lines.append(f"{check.replies:,} replies, {violations} violations (counted with {check.profile})")
-    return "\n".join(lines)
+    name = (told.get("serverInfo") or {}).get("name", "")
+    return (report.as_json(check, name) if as_json else report.as_table(check)), check.violations

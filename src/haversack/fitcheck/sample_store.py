@@ -48,6 +48,8 @@ def fill(home: str, *, memories: int = 90) -> None:
 def write_files(folder: str) -> None:
     """Put files of many scripts into a folder, under version control where git is installed."""
     random = Random(8)
+    with open(os.path.join(folder, "README.md"), "w", encoding="utf-8", newline="\n") as file:
+        file.write("\n".join(_SENTENCES * 20))
     for number in range(40):
         path = os.path.join(folder, random.choice(("src", "docs")), f"file{number}.{random.choice(('py', 'md'))}")
         os.makedirs(os.path.dirname(path), exist_ok=True)
