@@ -38,9 +38,12 @@ DOORS = (
 )
 """The commands of other rooms; a new one is one line here, and its function uses `haversack.argument_parser`."""
 
+SERVERS = ("serve", "web")
+"""Commands that last: they end as any program does, with what was registered for its end."""
+
 
 def program() -> NoReturn:
-    """The program as a process of its own: run what was typed, and leave without tidying up what ends anyway."""
+    """The program as a process of its own: run what was typed; a single command leaves without tidying up."""
     code = main()
     try:
         sys.stdout.flush()
@@ -49,6 +52,8 @@ def program() -> NoReturn:
     except OSError as error:
         os.write(2, f"haversack: the output could not be written: {error.strerror}\n".encode())
         code = code or 1
+    if sys.argv[1:2] and sys.argv[1] in SERVERS:
+        sys.exit(code)
     # To take a hundred modules apart would take as long as loading a third of them.
     os._exit(code)
 

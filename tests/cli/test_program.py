@@ -140,3 +140,14 @@ def test_a_closed_output_does_not_keep_a_command_from_its_work(thesis: Path) -> 
     command = f'"{sys.executable}" -m haversack save --title Closed --content "said to nobody" >&-'
     assert subprocess.run(["sh", "-c", command], cwd=thesis, check=False).returncode == 0
     assert "said to nobody" in run("search", "nobody", cwd=thesis)
+
+
+@pytest.mark.parametrize(("command", "is_tidied"), [("serve", True), ("stats", False)])
+def test_a_server_ends_as_programs_do_and_a_single_command_at_once(command: str, is_tidied: bool) -> None:
+    script = (
+        "import atexit, os, sys; from haversack.__main__ import program; "
+        f"atexit.register(os.write, 2, b'tidied up'); sys.argv = ['haversack', {command!r}]; program()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert (b"tidied up" in done.stderr) is is_tidied
