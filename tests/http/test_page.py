@@ -114,7 +114,7 @@ def test_a_pack_is_the_bytes_the_command_line_prints(visitor: Visitor) -> None:
     visitor.page.click("text=Copy JSON")
     visitor.page.wait_for_selector("#undo :text('as JSON')")
     copied = json.loads(visitor.page.evaluate("navigator.clipboard.readText()"))
-    assert copied["budget"] == 300
+    assert copied["total_tokens"] <= 300
 
 
 def test_leaving_out_and_putting_in_change_the_pack(visitor: Visitor) -> None:

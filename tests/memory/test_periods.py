@@ -22,6 +22,7 @@ def day(text: str) -> int:
     [
         ("what was decided on 2026-02-10?", [Period(2026, 2, 10)]),
         ("the report of 2026-02", [Period(2026, 2, None)]),
+        ("the build 2026-99-99", [Period(2026, None, None)]),
         ("on 8 May, 2023", [Period(2023, 5, 8)]),
         ("on May 8th 2023", [Period(2023, 5, 8)]),
         ("the 3rd of June", [Period(None, 6, 3)]),

@@ -134,8 +134,8 @@ def test_when_nothing_is_found_here_other_projects_are_named(caller: Caller) -> 
     save(caller.memory, replace(BETTER, title="x", project="thesis"))
     save(caller.memory, replace(BETTER, project="garden"))
     text = call(caller, "mem_search", {"query": "signing", "project": "blog"}).text
-    assert "Thesis (2)" in text and "garden (1)" in text
-    assert "Thesis" not in call(caller, "mem_search", {"query": "zebra", "project": "blog"}).text
+    assert "there is Thesis, garden" in text and "Without it 3 match" in text
+    assert "Without it 0 match" in call(caller, "mem_search", {"query": "zebra", "project": "blog"}).text
 
 
 def test_a_project_is_found_whatever_its_case(caller: Caller) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -88,8 +89,8 @@ def test_a_tool_whose_line_fails_is_logged_with_the_beginning_of_its_reply(
     stats = find("mem_stats")
     usual = stats.function
 
-    def failing(caller: Caller, *, project: str = "") -> Outcome:
-        return replace(usual(caller, project=project), brief=lambda: f"{1 // 0}")
+    def failing(caller: Caller, **values: object) -> Outcome:
+        return replace(usual(caller, **values), brief=lambda: f"{1 // 0}")
 
     # What the tool takes is read from its function once: from the usual one, whichever test runs first.
     assert stats.parameters
@@ -135,7 +136,8 @@ def test_no_reply_is_over_8000_tokens_unless_asked_for_and_the_ceiling_falls_wit
     replies = [call(debited, "mem_get_observation", {"id": 61}) for _ in range(16)]
     sizes = [reply.tokens for reply in replies]
     assert 7_800 <= sizes[0] <= 8_000
-    assert sizes == sorted(sizes, reverse=True)
+    # A page ends at a line, so that equal allocations may differ by a line.
+    assert all(later <= earlier + 20 for earlier, later in pairwise(sizes))
     assert 2_000 < sizes[5] < 5_000
     assert sizes[-1] <= 500
     assert "Reply limited" not in replies[0].text

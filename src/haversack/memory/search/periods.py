@@ -59,7 +59,11 @@ def periods_in(text: str, now: int) -> tuple[When, ...]:
     """The times a text speaks of, the most exact kind found."""
     lowered = text.lower()
     today = now // DAY
-    found: list[When] = [Period(int(y), int(m), int(d) if d else None) for y, m, d in _ISO_DATE.findall(lowered)]
+    found: list[When] = [
+        Period(int(year), int(month), int(day) if day else None)
+        for year, month, day in _ISO_DATE.findall(lowered)
+        if 1 <= int(month) <= 12 and (not day or 1 <= int(day) <= 31)
+    ]
     found += [_ago(today, count, unit) for count, unit in _AGO.findall(lowered)]
     found += [_last(today, which, unit) for which, unit in _LAST.findall(lowered)]
     found += [_only(today - (word == "yesterday")) for word in _DAY.findall(lowered)]
