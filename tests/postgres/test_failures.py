@@ -19,6 +19,7 @@ from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
 from haversack.store.postgres.address import parse_address
 from haversack.store.postgres.engine import PostgresStore
+from haversack.store.postgres.schema import VERSION
 from haversack.store.postgres.texts import escaped, unescaped
 from tests.conftest import Clock
 from tests.postgres_server import PROGRAM, shared_server
@@ -98,7 +99,7 @@ def test_a_newer_and_an_older_schema_are_refused(
         administrator.execute("UPDATE meta SET value = %s WHERE name = 'version'", (version,))
         with pytest.raises(error, match="schema version"), store.write():
             pytest.fail("it was opened")
-    administrator.execute("UPDATE meta SET value = '1' WHERE name = 'version'")
+    administrator.execute("UPDATE meta SET value = %s WHERE name = 'version'", (str(VERSION),))
 
 
 def test_a_failed_write_leaves_a_connection_that_works(store: PostgresStore) -> None:
