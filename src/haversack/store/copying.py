@@ -9,6 +9,8 @@ from haversack.values import record
 _FIRST = ("sessions", "observations", "tags", "revisions", "prompts", "relations", "vectors", "accounts", "entries")
 _DERIVED = ("meta", "tallies", "stash_size")
 _NUMBERED = {"sessions": "number", "observations": "id", "prompts": "id", "relations": "id", "entries": "id"}
+# Triggers make its rows from sessions and observations; a server has one in every realm that holds a project.
+_PROJECTS = "projects"
 BATCH = 1_000
 
 
@@ -47,6 +49,10 @@ def copy(source: Reader, target: Writer, step: Callable[[str, int], None]) -> di
     target.adopt_salt(source.value("SELECT value FROM meta WHERE name = 'salt'"))
     counts = {}
     for table in tables():
+        if table.name == _PROJECTS:
+            counts[table.name] = _copy_projects(source, target)
+            step(table.name, counts[table.name])
+            continue
         marks = ", ".join("?" * len(table.columns))
         insert = f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({marks})"
         counts[table.name] = 0
@@ -55,6 +61,20 @@ def copy(source: Reader, target: Writer, step: Callable[[str, int], None]) -> di
             counts[table.name] += len(rows)
             step(table.name, counts[table.name])
     return counts
+
+
+def _copy_projects(source: Reader, target: Writer) -> int:
+    """Make the projects what they are in the source; each stays in the realms where its memories put it."""
+    sql = f"SELECT key, min(name), min(short), max(moved_to) FROM {_PROJECTS} GROUP BY key ORDER BY key"
+    rows = source.rows(sql)
+    # A forgotten project has no row, but its sessions and deleted observations were copied.
+    for key in {row[0] for row in target.rows(sql)} - {row[0] for row in rows}:
+        target.run(f"DELETE FROM {_PROJECTS} WHERE key = ?", (key,))
+    for key, name, short, moved_to in rows:
+        values = (name, short, moved_to, key)
+        if not target.run(f"UPDATE {_PROJECTS} SET name = ?, short = ?, moved_to = ? WHERE key = ?", values):
+            target.run(f"INSERT INTO {_PROJECTS} (name, short, moved_to, key) VALUES (?, ?, ?, ?)", values)
+    return len(rows)
 
 
 def _batches(tx: Reader, table: Table) -> Iterator[list[Row]]:
@@ -76,7 +96,8 @@ def differences(source: Reader, target: Reader) -> list[str]:
 
     found = []
     for table in tables():
-        sql = f"SELECT count(*) FROM {table.name}"
+        counted = "DISTINCT key" if table.name == _PROJECTS else "*"
+        sql = f"SELECT count({counted}) FROM {table.name}"
         ours, theirs = source.value(sql), target.value(sql)
         if ours != theirs:
             found.append(f"{table.name} has {theirs} rows instead of {ours}")
@@ -91,7 +112,7 @@ def differences(source: Reader, target: Reader) -> list[str]:
     if digests[0] != digests[1]:
         found.append("the observations differ")
     live = "SELECT count(*) FROM observations WHERE deleted_at IS NULL"
-    counted = target.value("SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies")
-    if counted != target.value(live):
-        found.append(f"{counted} live observations are counted instead of {target.value(live)}")
+    tallied = target.value("SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies")
+    if tallied != target.value(live):
+        found.append(f"{tallied} live observations are counted instead of {target.value(live)}")
     return found
