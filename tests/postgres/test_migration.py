@@ -10,8 +10,11 @@ from haversack.app import open_caller
 from haversack.cli import main
 from haversack.config import Config, MemorySettings, StoreSettings, load
 from haversack.errors import Conflict
+from haversack.memory import project_changes
 from haversack.memory.migration import migrate
 from haversack.memory.room import Memory
+from haversack.memory.save import pipeline
+from haversack.memory.save.pipeline import Draft
 from haversack.store import copying
 from haversack.store.postgres.engine import PostgresStore
 from haversack.store.sqlite.engine import Database
@@ -39,6 +42,26 @@ def test_a_store_goes_to_a_server_and_back_with_every_row(file: Database, store:
             assert first.rows(f"{table.select()} ORDER BY {order}") == last.rows(f"{table.select()} ORDER BY {order}")
         salt = "SELECT value FROM meta WHERE name = 'salt'"
         assert first.value(salt) == last.value(salt)
+
+
+def test_renamed_forgotten_and_personal_projects_go_to_a_server_and_back(
+    file: Database, store: PostgresStore, tmp_path: Path
+) -> None:
+    memory = Memory(file, MemorySettings(project="p"), "/", Clock())
+    for project in ("old", "gone", "mine"):
+        for scope in ("project", "personal"):
+            pipeline.save(memory, Draft(f"{project} {scope}", f"{project} {scope}", project=project, scope=scope))
+    project_changes.rename(memory, "old", "new")
+    project_changes.forget(memory, "gone")
+    migrate(file, store)
+    back = Database(str(tmp_path / "back.db"))
+    migrate(store, back)
+    every = "SELECT key, name, short, moved_to FROM projects ORDER BY key"
+    with file.read() as first, store.read() as server, back.read() as last:
+        held = first.rows(every)
+        assert ("old", "old", "old", "new") in held and "gone" not in {row[0] for row in held}
+        assert last.rows(every) == held
+        assert server.value("SELECT count(*) FROM projects WHERE key = 'mine'") == 2
 
 
 def test_what_is_saved_after_a_move_gets_the_next_id(file: Database, store: PostgresStore) -> None:
