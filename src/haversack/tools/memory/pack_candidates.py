@@ -52,7 +52,10 @@ def pack_candidates(
         blocks.append(_block(observation, price, why))
     for each in gathered.duplicates:
         blocks.append(_block(each.observation, _price(caller, each.observation), f"near-duplicate of #{each.of}"))
-    blocks += [_block(each, _price(caller, each), "left out") for each in search.by_ids(caller.memory, without)]
+    blocks += [
+        _block(each, _price(caller, each), "left out")
+        for each in search.by_ids(caller.memory, list(dict.fromkeys(without)))
+    ]
     return Result(
         blocks=blocks,
         noun="candidates",
