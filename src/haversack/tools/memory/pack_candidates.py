@@ -34,12 +34,13 @@ def pack_candidates(
     without: Annotated[list[int], "Ids to leave out"] = [],  # noqa: B006
 ) -> Outcome:
     """What would be in a context pack and what not, each with its price and the reason."""
+    project = caller.memory.scope(project)
     filters = search.filters(
         caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags)
     )
     gathered = gathering.gather(caller.memory, query, filters, candidates=candidates, first=first, without=without)
     packed = context_pack(
-        caller, query=query, project=project, kind=kind, tags=tags, scope=scope, namespace=namespace,
+        caller, query=query, project=project or "all", kind=kind, tags=tags, scope=scope, namespace=namespace,
         candidates=candidates, first=first, without=without,
     )  # fmt: skip
     assert isinstance(packed, Result)

@@ -59,7 +59,7 @@ export function view(state, go) {
 
   async function ask() {
     const most = Number(budget.value);
-    const given = { project: settings.project, max_tokens: most, detail_level: level.value };
+    const given = { project: settings.project || "all", max_tokens: most, detail_level: level.value };
     const answer = await asking((signal) => query.value.trim() ? tool("mem_search", { ...given, query: query.value, limit: 100 }, { signal }) : tool("mem_context", { ...given, limit: 100 }, { signal }));
     if (!answer) return;
     if (answer.error) { list.replaceChildren(h("li", { role: "presentation" }, note(answer.error))); rest.replaceChildren(); return used.show(0, most || 1, answer.error.code || "no answer"); }

@@ -15,7 +15,7 @@ export function view(state, go) {
   const inside = h("ul", { class: "lane", "aria-label": "In the pack" }), outside = h("ul", { class: "lane", "aria-label": "Left out" });
   const inHead = h("h3", {}, "In"), outHead = h("h3", {}, "Out");
   const preview = region("The pack as text");
-  const given = () => ({ query: query.value, project: settings.project, first, without });
+  const given = () => ({ query: query.value, project: settings.project || "all", first, without });
   const remember = () => go({ q: query.value, n: exact.value, first: first.join(","), without: without.join(",") }, true);
 
   function change(move) {

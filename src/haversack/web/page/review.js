@@ -10,7 +10,7 @@ const TABS = {
   changed: ["Changed in 7 days", { since: "7d" }],
   deleted: ["Deleted", { deleted: true, status: "all" }],
 };
-const ask = (name, more) => ({ ...TABS[name][1], project: settings.project, ...more });
+const ask = (name, more) => ({ ...TABS[name][1], project: settings.project || "all", ...more });
 
 export async function waiting() {
   const replies = await Promise.all(["pending", "disputed"].map((name) => tool("list_observations", ask(name, { limit: 1, max_tokens: 200 }))));

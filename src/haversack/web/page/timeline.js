@@ -39,7 +39,7 @@ export function view(state, go) {
     }
     rows.forEach((row, index) => {
       const y = 36 + index * 26;
-      picture.append(s("text", { x: 2, y: y + 4 }, `${(row.project || "no project").slice(0, 14)} ${String(row.session).slice(0, 12)}`), s("line", { class: "grid", x1: x(row.marks[0].at), x2: x(row.marks.at(-1).at), y1: y, y2: y }));
+      picture.append(s("text", { x: 2, y: y + 4 }, `${(row.project || "none").slice(0, 14)} ${String(row.session).slice(0, 12)}`), s("line", { class: "grid", x1: x(row.marks[0].at), x2: x(row.marks.at(-1).at), y1: y, y2: y }));
       for (const mark of row.marks) {
         const spot = s("circle", { class: mark.id === focus ? "mark focus" : "mark", cx: x(mark.at), cy: y, r: mark.id === focus ? 8 : 6, fill: COLOURS[kinds.indexOf(mark.kind) % 6], onclick: () => choose(mark.id) }, s("title", {}, `#${mark.id} ${mark.title}`));
         picture.append(spot);
@@ -54,7 +54,7 @@ export function view(state, go) {
     go({ id }, true);
     draw();
     const row = rows.find((each) => each.marks.some((mark) => mark.id === id));
-    head.textContent = row ? `Session ${row.session || "without a name"}, ${row.project || "no project"}` : "In its session";
+    head.textContent = row ? `Session ${row.session || "unnamed"}, ${row.project || "no project"}` : "In its session";
     list.replaceChildren(...(row?.marks ?? []).map((mark) => h("li", { class: "item", role: "option", tabindex: mark.id === id ? 0 : -1, "aria-selected": String(mark.id === id), "data-id": mark.id }, h("span", { class: "price" }, minute(mark.at)), h("span", { class: "id" }, `#${mark.id}`), h("span", { class: "kind" }, mark.kind), h("span", { dir: "auto" }, mark.title))));
     const open = await detail(id, { again: choose, intoPack: (same) => go({ view: "pack", first: same }) });
     right.replaceChildren(open.node);
@@ -63,7 +63,7 @@ export function view(state, go) {
 
   async function load() {
     try {
-      const [{ observations }, { sessions }] = await Promise.all([facts("list_observations", { project: settings.project, detail_level: "full", limit: 200 }), facts("list_sessions", { project: settings.project, limit: 100 })]);
+      const [{ observations }, { sessions }] = await Promise.all([facts("list_observations", { project: settings.project || "all", detail_level: "full", limit: 200 }), facts("list_sessions", { project: settings.project, limit: 100 })]);
       kinds = [...new Set(observations.map((each) => each.kind))].sort();
       rows = grouped(observations, sessions);
     } catch (error) { return chart.replaceChildren(note(error)); }
