@@ -1,6 +1,7 @@
 """The lists the command line shows: observations, sessions and the earlier texts of an observation."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from haversack.app import Caller
 from haversack.memory import context, sessions
@@ -103,32 +104,47 @@ def list_sessions(
 ) -> Outcome:
     """Sessions, the newest first."""
     project = caller.memory.scope(project)
-    label = caller.memory.labels()
     found, total = sessions.recent(caller.memory, project=project, namespace=namespace, limit=limit)
     return Result(
-        blocks=[session_block(each, project=label(each.project)) for each in found],
+        blocks=_blocks_of(caller, found),
         noun="sessions",
         total=total,
         empty="No session yet.",
         limit_hint="Increase limit for more.",
-        rest=_rest_of_sessions(project, namespace, found, total - len(found)),
+        rest=_rest_of_sessions(caller, project, namespace, found, total - len(found)),
         brief=f"{len(found)} of {total} sessions",
     )
 
 
-def _rest_of_sessions(project: str, namespace: str | None, shown: list[Session], left: int) -> Rest | None:
+def _rest_of_sessions(
+    caller: Caller, project: str, namespace: str | None, shown: list[Session], left: int
+) -> Rest | None:
     if left <= 0 or not shown:
         return None
     state = {"project": project, "namespace": namespace, "after": shown[-1].id}
-    return Rest(left, 0, "sessions", state)
+
+    def sample() -> list[Block]:
+        # The few that are shown may be quite unlike those behind them.
+        return _blocks_of(caller, _sessions_after(caller, state))
+
+    return Rest(left, 0, "sessions", state, sample)
 
 
 @resumes("sessions")
 def _more_sessions(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
+    found = _sessions_after(caller, state)
+    further = _rest_of_sessions(caller, state["project"], state["namespace"], found, rest.items - len(found))
+    return _blocks_of(caller, found), further
+
+
+def _sessions_after(caller: Caller, state: Mapping[str, Any]) -> list[Session]:
     found, _ = sessions.recent(
         caller.memory, project=state["project"], namespace=state["namespace"], limit=50, after=state["after"]
     )
-    further = _rest_of_sessions(state["project"], state["namespace"], found, rest.items - len(found))
+    return found
+
+
+def _blocks_of(caller: Caller, found: list[Session]) -> list[Block]:
     label = caller.memory.labels()
-    return [session_block(each, project=label(each.project)) for each in found], further
+    return [session_block(each, project=label(each.project)) for each in found]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import PROFILES, Budget, Candidate, Choice, LeftOut, cut, pack_auto
@@ -76,6 +77,7 @@ class _Fitting:
 
     def __init__(self, result: Result, budget: Budget, level: str, layout: Layout) -> None:
         self.result, self.budget, self.level, self.layout = result, budget, level, layout
+        self.whole = result
         self.profile, self.measure = budget.profile, budget.profile.measure
         self.frame = Frame(0, budget.tokens, 0, False, None, level)
         remembering = [_remembering(block) for block in result.blocks]
@@ -314,7 +316,15 @@ class _Fitting:
         units += round(weight * self._units_per_weight(level))
         if rest:
             units += self._units_of_rest(rest, level)
-        return self.profile.tokens(units + self._units_of_one_page())
+        return self.profile.tokens(units + self._units_of_holes(blocks) + self._units_of_one_page())
+
+    def _units_of_holes(self, blocks: Sequence[Block]) -> int:
+        """What a page of these blocks says of those between them: a reply shows the middle of a sequence first."""
+        if not self.result.sequence:
+            return 0
+        places = sorted(block.place for block in blocks if block.place is not None)
+        gaps = [after - before - 1 for before, after in pairwise(places)]
+        return sum(self.measure(self.layout.hole(gap)) for gap in gaps if gap > 0)
 
     def _units_of_rest(self, rest: Rest, level: str) -> int:
         """What the rest costs, by some of it, or by the blocks at hand where none of it is."""
@@ -336,7 +346,8 @@ class _Fitting:
         return costs / weights if weights else self.profile.room(1_000) / 1_000
 
     def _units_of_one_page(self) -> int:
-        result = replace(self.result, facts=NO_FACTS, lists_omitted=False)
+        # The page has the heading of the result, also where this reply is too small for it.
+        result = replace(self.whole, facts=NO_FACTS, lists_omitted=False)
         if not isinstance(result.heading, str):
             result = replace(result, heading="")
         frame = Frame(10_000, 10**6, result.total, False, None, names=("",))
