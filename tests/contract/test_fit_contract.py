@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from haversack.errors import HaversackError, InvalidArgument, NotFound, WrongStage
+from haversack.errors import BudgetTooSmall, HaversackError, InvalidArgument, NotFound, WrongStage
 from haversack.store import observations
 from haversack.tokens import PROFILES, count_tokens
 from haversack.tools.declaration import Tool, declared
@@ -103,7 +103,12 @@ def test_a_reply_keeps_the_contract(tool: Tool, data: st.DataObject) -> None:
     asked = data.draw(calls(tool))
     if not answered(asked):
         return
-    reply = asked.reply()
+    try:
+        reply = asked.reply()
+    except BudgetTooSmall as error:
+        # The contract's last resort: just above the floor, where a profile counts half as much again, as JSON.
+        assert asked.budget < 80 and "or more" in str(error), "goes on"
+        return
     cost = count(asked, reply)
     assert cost <= asked.budget, "fits"
     said = stated(asked, reply)
