@@ -1,8 +1,11 @@
 """What a caller at a terminal has beyond calls: standard streams, progress and an exit code."""
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from haversack.errors import InvalidArgument
+
+Item = TypeVar("Item")
 
 STANDARD = "-"
 """The name of a file that means standard input or standard output."""
@@ -26,7 +29,7 @@ class Console:
     def progress(self, noun: str, done: int, total: int | None = None) -> None:
         """Show how far work has come."""
 
-    def counted(self, noun: str, items: Iterable[str], total: int | None = None) -> Iterator[str]:
+    def counted(self, noun: str, items: Iterable[Item], total: int | None = None) -> Iterator[Item]:
         """The items, with progress shown as they are taken."""
         for number, item in enumerate(items, 1):
             self.progress(noun, number, total)

@@ -2,9 +2,14 @@
 
 import os
 import sys
+import time
 
 from haversack.errors import ToolFailed
 from haversack.patterns import pattern
+
+QUIET_SECONDS = 1.0
+"""Work that is done by then shows no progress."""
+REFRESH_SECONDS = 0.2
 
 _CONTROL = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOOTER = pattern(r"^(📏|⚡|Showing [\d,]+ of |\[Budget )")
@@ -96,3 +101,48 @@ def table(rows: list[dict[str, object]], columns: tuple[str, ...], columns_wide:
                  for cell, size, column in zip(line[:-1], widths, columns, strict=False)]  # fmt: skip
         lines.append("  ".join([*fixed, last]).rstrip())
     return "\n".join(lines)
+
+
+class ProgressLine:
+    """One line on standard error that says how far work has come, while people watch; nothing into a pipe."""
+
+    def __init__(self) -> None:
+        self._began = self._shown_at = time.monotonic()
+        self._noun = ""
+        self._is_open = False
+
+    def show(self, noun: str, done: int, total: int | None = None) -> None:
+        """Show how many of the things that `noun` names are done; another noun begins another measurement."""
+        now = time.monotonic()
+        if noun != self._noun:
+            self._noun, self._began = noun, now if self._noun else self._began
+        is_early = now - self._began < QUIET_SECONDS and not self._is_open
+        if is_early or now - self._shown_at < REFRESH_SECONDS or not sys.stderr.isatty():
+            return
+        self._shown_at = now
+        self._is_open = True
+        sys.stderr.write(f"\r\x1b[K{progress_line(noun, done, total, now - self._began)}")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Remove the line."""
+        if self._is_open:
+            self._is_open = False
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def progress_line(noun: str, done: int, total: int | None, seconds: float) -> str:
+    """How far work has come, how fast it goes, and how long the rest will take where the end is known."""
+    rate = done / seconds if seconds > 0 else 0.0
+    if not total:
+        return f"{done:,} {noun}, {rate:,.0f}/s"
+    left = f", {duration((total - done) / rate)} left" if rate and done < total else ""
+    return f"{done:,} of {total:,} {noun} ({min(done / total, 1):.0%}), {rate:,.0f}/s{left}"
+
+
+def duration(seconds: float) -> str:
+    """A length of time as `45 s`, `3 min` or `2 h`."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{round(seconds / 3600)} h"

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from haversack import terminal
 from haversack.app import Caller
 from haversack.cli import main
-from haversack.cli.console import duration, progress_line
+from haversack.console import Console
 from haversack.errors import InvalidArgument, NotFound
 from haversack.mcp.tool_sets import select_tools
+from haversack.store.sqlite import health
+from haversack.terminal import duration, progress_line
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call
 
@@ -137,3 +140,54 @@ def test_a_note_can_be_saved_as_it_comes(seeded: Caller, capsys: pytest.CaptureF
     assert main(["ls", "--json", "--limit", "1"]) == 0
     title = json.loads(capsys.readouterr().out)["observations"][0]["title"]
     assert title.endswith("word…") and len(title) <= 81
+
+
+class Watched(Console):
+    """A console that keeps what it was told of progress."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[str, int, int | None]] = []
+
+    def progress(self, noun: str, done: int, total: int | None = None) -> None:
+        self.told.append((noun, done, total))
+
+
+def test_export_and_import_know_how_much_is_left(seeded: Caller, tmp_path: Path) -> None:
+    console = seeded.console = Watched()
+    file = str(tmp_path / "memory.jsonl")
+    call(seeded, "export_memories", {"file": file})
+    lines = len(Path(file).read_text(encoding="utf-8").splitlines())
+    noun, done, total = console.told[-1]
+    assert (noun, done) == ("records", lines)
+    assert total == lines + 1, "the relation of a deleted observation is expected and not written"
+    assert [done for _, done, _ in console.told] == list(range(1, lines + 1))
+    console.told.clear()
+    call(seeded, "import_memories", {"file": file})
+    assert console.told[-1] == ("lines", lines, lines)
+
+
+def test_a_backup_tells_how_far_it_is(seeded: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "LOOK", 100)
+    console = seeded.console = Watched()
+    call(seeded, "backup_store", {"file": str(tmp_path / "copy.db")})
+    copied = [(done, total) for noun, done, total in console.told if noun == "KB copied"]
+    assert copied and all(total is not None and done <= total for done, total in copied)
+    assert any(noun == "pages checked" for noun, _, _ in console.told)
+
+
+def test_progress_is_one_line_for_people_and_nothing_into_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(terminal, "QUIET_SECONDS", 0)
+    monkeypatch.setattr(terminal, "REFRESH_SECONDS", 0)
+    terminal.ProgressLine().show("lines", 1, 2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    line = terminal.ProgressLine()
+    line.show("lines", 1, 2)
+    line.show("lines", 2, 2)
+    line.close()
+    shown = capsys.readouterr().err
+    assert "1 of 2 lines (50%)" in shown and "2 of 2 lines (100%)" in shown
+    assert "\n" not in shown and shown.endswith("\r\x1b[K")

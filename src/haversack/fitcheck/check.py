@@ -2,7 +2,7 @@
 
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -12,6 +12,7 @@ from haversack.fitcheck.arguments import Inventor, budget_parameter, shown
 from haversack.fitcheck.candidates import PAGER, candidates
 from haversack.patterns import pattern
 from haversack.protocol.client import Answer, Refused, StdioClient, own_server
+from haversack.terminal import ProgressLine
 from haversack.text.fences import open_fence
 from haversack.tokens import Profile, profile_named
 from haversack.values import record
@@ -108,7 +109,7 @@ class Check:
     def violations(self) -> int:
         return sum(record.violations for record in self.records.values())
 
-    def run(self, replies: int) -> None:
+    def run(self, replies: int, seen: Callable[[int], None] = lambda replies: None) -> None:
         """Call the tool that was heard of least, until all were tried and there were so many replies, or none comes."""
         checked = [tool for tool in self.tools if tool["name"] in self.records and tool is not self.pager]
         # Tools that need nothing come first: what they list gives the others ids, words and paths to ask for.
@@ -120,6 +121,7 @@ class Check:
             if self.replies >= replies and not silent:
                 return
             before = self.replies
+            seen(before)
             self._try(min(checked if self.replies < replies else silent, key=self._heard))
             barren = 0 if self.replies > before else barren + 1
 
@@ -299,14 +301,16 @@ def run(command: Sequence[str], wishes: Wishes, *, as_json: bool) -> tuple[str, 
 def _examined(client: StdioClient, wishes: Wishes, *, as_json: bool) -> tuple[str, int]:
     from haversack.fitcheck import report
 
+    progress = ProgressLine()
     try:
         told = client.shake_hands()
         check = Check(client, wishes)
         if not check.records:
             raise NotFound("the server has no reading tool with a token budget", hint=report.reasons(check.candidates))
         check.prepare()
-        check.run(wishes.replies)
+        check.run(wishes.replies, lambda replies: progress.show("replies", replies, max(wishes.replies, replies)))
     finally:
+        progress.close()
         client.kill()
     name = (told.get("serverInfo") or {}).get("name", "")
     return (report.as_json(check, name) if as_json else report.as_table(check)), check.violations

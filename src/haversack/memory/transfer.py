@@ -23,7 +23,7 @@ from haversack.memory.search import index_words
 from haversack.store import observations, relations, sessions
 from haversack.store.engine import ConstraintBroken
 from haversack.store.observations import NewObservation
-from haversack.store.records import Observation, Prompt, Relation, Revision, Session
+from haversack.store.records import Filters, Observation, Prompt, Relation, Revision, Session
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import asdict, fields, record, replace
 
@@ -74,6 +74,15 @@ def export(memory: Memory, *, include_deleted: bool = False) -> Generator[str, N
             values = asdict(relation) | {"from_uid": uids[relation.from_id], "to_uid": uids[relation.to_id]}
             values["relation_type"] = values.pop("type")  # `type` says what a line is
             yield _line("relation", values)
+
+
+def count_records(memory: Memory, *, include_deleted: bool = False) -> int:
+    """About how many lines an export has: without earlier texts, and with relations of what was deleted."""
+    with memory.database.read() as tx:
+        kept = observations.count_observations(tx, Filters())
+        deleted = observations.count_observations(tx, Filters(deleted=True)) if include_deleted else 0
+        others = sessions.count(tx, "", None) + sessions.count_prompts(tx, "", None) + relations.count(tx)
+    return 1 + kept + deleted + others
 
 
 def _line(kind: str, values: Mapping[str, object]) -> str:

@@ -14,6 +14,13 @@ from haversack.values import record
 _MAGIC = b"SQLite format 3\0"
 _BESIDE = ("-wal", "-shm", "-journal")
 
+Step = Callable[[str, int, int | None], None]
+"""Takes what is counted, how much of it is done, and how much there is."""
+
+
+def _unseen(noun: str, done: int, total: int | None) -> None:
+    pass
+
 
 @record
 class Backup:
@@ -32,7 +39,7 @@ class Restored:
     kept: str
 
 
-def back_up(store: str, target: str, *, overwrite: bool = False) -> Backup:
+def back_up(store: str, target: str, *, overwrite: bool = False, step: Step = _unseen) -> Backup:
     """Write the store as it is now to one file, and check that file before it takes its name.
 
     Others may write to the store meanwhile: the file has the state of one moment, without what was deleted.
@@ -43,16 +50,16 @@ def back_up(store: str, target: str, *, overwrite: bool = False) -> Backup:
         raise Conflict(f"{target} is the store itself", hint="name another file")
     if os.path.exists(target) and not overwrite:
         raise Conflict(f"{target} is there already", hint="name another file, or add --force")
-    return _put_in_place(target, lambda unchecked: _copy(store, unchecked))
+    return _put_in_place(target, lambda unchecked: _copy(store, unchecked, step), step)
 
 
-def restore(source: str, store: str, *, overwrite: bool = False) -> Restored:
+def restore(source: str, store: str, *, overwrite: bool = False, step: Step = _unseen) -> Restored:
     """Make a checked backup the store; the store that was there is kept beside it."""
-    inspect(source)
+    inspect(source, step)
     if os.path.exists(store) and os.path.samefile(source, store):
         raise Conflict(f"{source} is the store itself", hint="name a backup")
     if not os.path.exists(store):
-        return Restored(_put_in_place(store, lambda unchecked: _copy(source, unchecked)), "")
+        return Restored(_put_in_place(store, lambda unchecked: _copy(source, unchecked, step), step), "")
     if not overwrite:
         raise Conflict(
             f"there is a store {store} already", hint="add --force: it is then kept beside under another name"
@@ -61,17 +68,17 @@ def restore(source: str, store: str, *, overwrite: bool = False) -> Restored:
     kept = _free_name(f"{store}.before-restore")
 
     def put_aside_and_copy(unchecked: str) -> None:
-        _copy(source, unchecked)
+        _copy(source, unchecked, step)
         _put_aside(store, kept)
 
-    return Restored(_put_in_place(store, put_aside_and_copy), kept)
+    return Restored(_put_in_place(store, put_aside_and_copy, step), kept)
 
 
-def inspect(path: str) -> Backup:
+def inspect(path: str, step: Step = _unseen) -> Backup:
     """What a backup holds; an error when it is not a sound store of this program."""
     if not os.path.isfile(path):
         raise NotFound(f"there is no file {path}", hint="name a file that `haversack backup` wrote")
-    found = health.examine(path)
+    found = health.examine(path, step)
     if not found.version:
         raise StoreDamaged(f"{path} is not a store of haversack", hint="name a file that `haversack backup` wrote")
     if not found.is_sound or found.index:
@@ -86,7 +93,7 @@ def inspect(path: str) -> Backup:
     return Backup(path, os.path.getsize(path), row[0] if row else 0)
 
 
-def _put_in_place(target: str, write: Callable[[str], None]) -> Backup:
+def _put_in_place(target: str, write: Callable[[str], None], step: Step) -> Backup:
     """Write a file under a passing name, check it, and only then give it its own."""
     unchecked = f"{target}.unchecked"
     try:
@@ -95,7 +102,7 @@ def _put_in_place(target: str, write: Callable[[str], None]) -> Backup:
             _remove(unchecked)
             os.close(os.open(unchecked, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         write(unchecked)
-        made = inspect(unchecked)
+        made = inspect(unchecked, step)
         os.replace(unchecked, target)
         _make_durable(os.path.dirname(os.path.abspath(target)))
     except OSError as error:
@@ -105,13 +112,21 @@ def _put_in_place(target: str, write: Callable[[str], None]) -> Backup:
     return Backup(target, made.size, made.observations)
 
 
-def _copy(source: str, target: str) -> None:
+def _copy(source: str, target: str, step: Step) -> None:
     """One consistent copy of a database into an empty file."""
+    size = os.path.getsize(source) // 1_000
+
+    def look() -> bool:
+        written = os.path.getsize(target) // 1_000
+        step("KB copied", written, max(size, written))
+        return False  # true would end the copy
+
     try:
         with translated(source):
             connection = connect_to_read(source)
             try:
                 schema.refuse_newer(connection.pragma("user_version"))
+                connection.set_progress_handler(look, health.LOOK)
                 connection.execute("VACUUM INTO ?", (target,))
             finally:
                 connection.close()

@@ -1,10 +1,15 @@
 """Whether a store is sound: its file, its schema, its rows and its search index."""
 
+from collections.abc import Callable
+
 import apsw
 
 from haversack.store.sqlite import schema
 from haversack.store.sqlite.engine import Reader, connect_to_read, translated
 from haversack.values import record
+
+LOOK = 100_000
+"""Steps of SQLite between two looks at how far work has come: some milliseconds."""
 
 
 @record
@@ -26,11 +31,18 @@ def sqlite_version() -> str:
     return apsw.sqlite_lib_version()
 
 
-def examine(path: str) -> Health:
-    """Look at a store without changing it."""
+def examine(path: str, step: Callable[[str, int, int | None], None] | None = None) -> Health:
+    """Look at a store without changing it; `step` hears how many pages were read."""
     with translated(path):
         connection = connect_to_read(path)
+
+        def look() -> bool:
+            if step is not None:
+                step("pages checked", connection.status(apsw.SQLITE_DBSTATUS_CACHE_MISS)[0], None)
+            return False  # true would end the examination
+
         try:
+            connection.set_progress_handler(look, LOOK)
             version: int = connection.pragma("user_version")
             schema.refuse_newer(version)
             integrity = str(connection.pragma("integrity_check"))

@@ -111,7 +111,7 @@ def _store_file(config: Config) -> Finding:
 
 def _store(caller: Caller, *, mend: bool) -> list[Finding]:
     try:
-        state = health.examine(caller.config.store_path)
+        state = health.examine(caller.config.store_path, caller.console.progress)
     except HaversackError as error:
         remedy = (
             "run `haversack restore-backup FILE --force`, or move the file away and import an export; "

@@ -34,12 +34,13 @@ def export_memories(
 ) -> Outcome:
     """Write every memory as JSON Lines, for its owner alone."""
     lines = transfer.export(caller.memory, include_deleted=include_deleted)
+    total = transfer.count_records(caller.memory, include_deleted=include_deleted)
     written = 0
 
     def counted(line: str) -> str:
         nonlocal written
         written += 1
-        caller.console.progress("records", written)
+        caller.console.progress("records", written, max(total, written))
         return line + "\n"
 
     try:
@@ -84,12 +85,15 @@ def import_memories(
     try:
         if source:
             path = _path(caller, file) if file else ""
-            done = transfer.import_foreign(caller.memory, sources.records(source, path, left), left)
+            records = caller.console.counted("records", sources.records(source, path, left))
+            done = transfer.import_foreign(caller.memory, records, left)
         elif file == STANDARD:
             done = transfer.import_(caller.memory, caller.console.counted("lines", caller.console.lines()))
         else:
-            with open(_path(caller, file), encoding="utf-8") as lines:
-                done = transfer.import_(caller.memory, caller.console.counted("lines", lines))
+            path = _path(caller, file)
+            with open(path, encoding="utf-8") as lines:
+                total = _line_count(path)
+                done = transfer.import_(caller.memory, caller.console.counted("lines", lines, total))
     except OSError as error:
         raise NotFound(f"{file} cannot be read: {error.strerror}", hint="name a file that export wrote") from None
     except UnicodeDecodeError as error:
@@ -102,6 +106,14 @@ def import_memories(
         message += "; not carried: " + ", ".join(f"{count:,} ({reason})" for reason, count in not_carried.items())
         facts["not_carried"] = not_carried
     return Done(message, facts, brief=message)
+
+
+def _line_count(path: str) -> int | None:
+    """How many lines a file has; None for a pipe, which can be read once only."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def _path(caller: Caller, file: str) -> str:

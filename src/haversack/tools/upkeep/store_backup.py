@@ -24,7 +24,7 @@ def backup_store(
 ) -> Outcome:
     """Write the whole store to one checked file, while it is in use."""
     _refuse_server(caller)
-    made = backups.back_up(caller.config.store_path, _path(caller, file), overwrite=force)
+    made = backups.back_up(caller.config.store_path, _path(caller, file), overwrite=force, step=caller.console.progress)
     return Done(_described(made), _facts(made), brief=f"backup to {made.path}")
 
 
@@ -43,7 +43,7 @@ def restore_backup(
 ) -> Outcome:
     """Put a backup in the place of the store; the old store is kept beside it."""
     _refuse_server(caller)
-    done = backups.restore(_path(caller, file), caller.config.store_path, overwrite=force)
+    done = backups.restore(_path(caller, file), caller.config.store_path, overwrite=force, step=caller.console.progress)
     kept = f"\nthe store that was there is kept as {done.kept}" if done.kept else ""
     facts = _facts(done.backup) | ({"kept": done.kept} if done.kept else {})
     return Done(_described(done.backup) + kept, facts, brief=f"restored from {file}")
