@@ -38,7 +38,7 @@ DOORS = (
 )
 """The commands of other rooms; a new one is one line here, and its function uses `haversack.argument_parser`."""
 
-SERVERS = ("serve", "web")
+SERVERS = ("serve", "web", "wrap", "gateway")
 """Commands that last: they end as any program does, with what was registered for its end."""
 
 

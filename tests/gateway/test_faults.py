@@ -116,24 +116,62 @@ def test_a_client_s_line_beyond_the_limit_is_passed_unread(through: Open) -> Non
 
 
 @posix
-@pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGKILL"])
-def test_a_server_deaf_to_everything_does_not_outlive_the_gateway(how: str, tmp_path: Path) -> None:
-    wire = Wire(wrapped(command=TORTURE), tmp_path, TORTURE_DEAF="1")
-    while b"pid " not in wire.errors:
-        assert wire.process.poll() is None
-        time.sleep(0.05)
-    server = int(wire.errors.split(b"pid ")[1].split()[0])
-    if how == "end of input":
-        assert wire.process.stdin
-        wire.process.stdin.close()
-    else:
-        os.kill(wire.process.pid, getattr(signal, how))
-    wire.process.wait(timeout=60)
+def test_a_server_deaf_to_everything_does_not_outlive_the_gateway_nor_does_what_it_started(tmp_path: Path) -> None:
+    """All ways to end, side by side: each takes the five seconds a server is given."""
+    file = tmp_path / "servers.toml"
+    file.write_text(f"[gateway.servers.one]\ncommand = {json.dumps(TORTURE)}\n")
+    doors = {"wrap": wrapped(command=TORTURE), "gateway": [sys.executable, "-m", "haversack", "gateway", str(file)]}
+    ways = {"end of input": 0, "SIGTERM": 143, "SIGINT": 130, "SIGHUP": 129, "SIGKILL": -9}
+    wires = {(door, how): Wire(command, tmp_path, TORTURE_DEAF="1") for door, command in doors.items() for how in ways}
+    servers = {case: _processes(wire) for case, wire in wires.items()}
+    for (_, how), wire in wires.items():
+        if how == "end of input":
+            assert wire.process.stdin
+            wire.process.stdin.close()
+        else:
+            os.kill(wire.process.pid, getattr(signal, how))
+    for (door, how), wire in wires.items():
+        assert (door, how, wire.process.wait(timeout=60)) == (door, how, ways[how])
+        wire.close()
+        assert b"Traceback" not in wire.errors
     for _ in range(600):
-        if not _lives(server):
+        if not any(_lives(each) for pair in servers.values() for each in pair):
             break
         time.sleep(0.05)
-    assert not _lives(server)
+    assert [case for case, processes in servers.items() if any(map(_lives, processes))] == []
+
+
+def _processes(wire: Wire) -> list[int]:
+    """A deaf server and the process it started, once both live."""
+    while wire.errors.count(b"pid ") < 2 or not wire.errors.endswith(b"\n"):
+        assert wire.process.poll() is None
+        time.sleep(0.05)
+    return [int(part.split()[0]) for part in wire.errors.split(b"pid ")[1:]]
+
+
+@posix
+def test_the_watchdog_ends_with_the_gateway(tmp_path: Path) -> None:
+    wire = Wire(wrapped(), tmp_path)
+    wire.greet()
+    children = Path(f"/proc/{wire.process.pid}/task/{wire.process.pid}/children")
+    if not children.exists():
+        pytest.skip("needs /proc with the children of a process")
+    started = [int(each) for each in children.read_text().split()]
+    assert len(started) == 2, "the watchdog and the server"
+    assert wire.close() == 0
+    assert not any(map(_lives, started))
+
+
+def test_what_is_registered_for_the_end_of_the_program_is_run(tmp_path: Path) -> None:
+    program = (
+        "import atexit, sys; from haversack.__main__ import program; "
+        "atexit.register(lambda: sys.stderr.write('registered')); program()"
+    )
+    command = [sys.executable, "-c", program, "wrap", "--", *TORTURE]
+    wire = Wire(command, tmp_path)
+    wire.greet()
+    assert wire.close() == 0
+    assert wire.errors == b"registered"
 
 
 def _lives(process: int) -> bool:

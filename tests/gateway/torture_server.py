@@ -262,6 +262,7 @@ def main() -> None:
         import time
 
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.fork()
         sys.stderr.write(f"pid {os.getpid()}\n")
         sys.stderr.flush()
         while True:

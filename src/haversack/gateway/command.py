@@ -2,15 +2,23 @@
 
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from queue import Empty
+from typing import TYPE_CHECKING
 
 from haversack.argument_parser import Parser, plain_parser
 from haversack.errors import InvalidArgument
 from haversack.gateway.settings import MODES, Server, Settings
 
+if TYPE_CHECKING:
+    from queue import SimpleQueue
+
+    from haversack.gateway.wrap import End
+
 _LAST_WORDS_SECONDS = 5.0
+_CTRL_C_SECONDS = 0.5
 
 
 def wrap(typed: list[str]) -> int:
@@ -91,7 +99,7 @@ def run(settings: Settings, server: Server) -> int:
     for number in _signals():
         signal.signal(number, lambda number, _: pumps.ended.put(End("signal", number)))
     pumps.start()
-    end = pumps.ended.get()
+    end = _awaited(pumps.ended)
     code = child.stop()
     if end.reason == "client left":
         # What the server still had to say comes before its end.
@@ -101,6 +109,7 @@ def run(settings: Settings, server: Server) -> int:
     desk.settle()
     pumps.finish(desk_code)
     desk.close()
+    watchdog.close()
     if end.reason == "signal":
         return 128 + end.signal
     return code if end.reason == "server ended" else 0
@@ -151,15 +160,23 @@ def run_several(settings: Settings, servers: Sequence[Server], home: str) -> int
     for number in _signals():
         signal.signal(number, lambda number, _: door.stopped.put(End("signal", number)))
     door.start()
-    end = door.stopped.get()
+    end = _awaited(door.stopped)
     door.stop()
     desk.settle()
     desk.close()
+    watchdog.close()
     return 128 + end.signal if end.reason == "signal" else 0
 
 
+def _awaited(ends: "SimpleQueue[End]") -> "End":
+    """The first reason to end; looked for now and then, because Windows interrupts no wait for Ctrl-C."""
+    while True:
+        with suppress(Empty):
+            return ends.get(timeout=_CTRL_C_SECONDS if sys.platform == "win32" else None)
+
+
 def _signals() -> Sequence[int]:
-    names = ("SIGTERM", "SIGINT", "SIGHUP")
+    names = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
     return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from haversack.errors import ToolFailed
 from haversack.gateway.upstream.watchdog import Watchdog
+from haversack.gateway.upstream.windows_job import Job
 
 EOF_SECONDS = 2.0
 TERMINATE_SECONDS = 3.0
@@ -31,6 +32,7 @@ class Child:
     ) -> None:
         self._watchdog = watchdog
         self._process = _started(command, environment, folder)
+        self._job = Job(getattr(self._process, "_handle", 0))
         self._writing = threading.Lock()
         self._last: deque[bytes] = deque(maxlen=LAST_LINES)
         watchdog.guard(self._process.pid)
@@ -96,10 +98,10 @@ class Child:
 
     def _signal(self, number: int) -> None:
         with suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, number)
+            if sys.platform == "win32":
+                self._job.end()
             else:
-                self._process.kill()
+                os.killpg(self._process.pid, number)
 
     def _pass_errors(self) -> None:
         stream = self._process.stderr
@@ -117,7 +119,7 @@ def _started(
 ) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(
-            list(command),
+            [_program(command[0]), *command[1:]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -134,6 +136,15 @@ def _started(
         ) from None
 
 
+def _program(name: str) -> str:
+    """The program a name stands for: Windows finds `npx.cmd` by the name `npx` only when asked for it."""
+    if sys.platform != "win32":
+        return name
+    from shutil import which
+
+    return which(name) or name
+
+
 def _dies_with_parent() -> Callable[[], None] | None:
     """What a child on Linux does first: ask for a signal when this process dies."""
     if sys.platform != "linux":
@@ -147,7 +158,7 @@ def _dies_with_parent() -> Callable[[], None] | None:
     def ask() -> None:
         control(parent_death_signal, signal.SIGTERM)
         if os.getppid() != parent:
-            os._exit(1)
+            raise ProcessLookupError("the gateway ended before its server began")
 
     return ask
 

@@ -16,11 +16,12 @@ class Watchdog:
     """
 
     def __init__(self) -> None:
-        self._pipe = -1
+        self._pipe = self._process = -1
         if not hasattr(os, "fork"):
             return
         ends = os.pipe()
-        if os.fork() == 0:
+        self._process = os.fork()
+        if self._process == 0:
             os.close(ends[1])
             _watch(ends[0])
         os.close(ends[0])
@@ -35,10 +36,12 @@ class Watchdog:
         self._tell(f"-{group}\n")
 
     def close(self) -> None:
-        """Let the watchdog go; it ends what it still guards."""
+        """Let the watchdog go, and wait until it has; it ends what it still guards."""
         if self._pipe >= 0:
             os.close(self._pipe)
             self._pipe = -1
+            with suppress(OSError):
+                os.waitpid(self._process, 0)
 
     def _tell(self, word: str) -> None:
         if self._pipe >= 0:
@@ -62,6 +65,7 @@ def _watch(pipe: int) -> None:
                 (groups.add if word[:1] == b"+" else groups.discard)(int(word[1:]))
         _end(groups)
     finally:
+        # A fork leaves at once: what the program registered for its end is for the program to do.
         os._exit(0)
 
 

@@ -1,0 +1,62 @@
+"""The processes of one server on Windows, kept together so that they end together, also when this process is killed."""
+
+import sys
+
+if sys.platform == "win32":
+    import ctypes
+    from ctypes import wintypes
+
+    _KILL_ON_CLOSE = 0x2000
+    _EXTENDED_LIMITS = 9
+
+    class _BasicLimits(ctypes.Structure):
+        _fields_ = (
+            ("PerProcessUserTimeLimit", wintypes.LARGE_INTEGER),
+            ("PerJobUserTimeLimit", wintypes.LARGE_INTEGER),
+            ("LimitFlags", wintypes.DWORD),
+            ("MinimumWorkingSetSize", ctypes.c_size_t),
+            ("MaximumWorkingSetSize", ctypes.c_size_t),
+            ("ActiveProcessLimit", wintypes.DWORD),
+            ("Affinity", ctypes.c_size_t),
+            ("PriorityClass", wintypes.DWORD),
+            ("SchedulingClass", wintypes.DWORD),
+        )
+
+    class _ExtendedLimits(ctypes.Structure):
+        _fields_ = (
+            ("BasicLimitInformation", _BasicLimits),
+            ("IoInfo", ctypes.c_ulonglong * 6),
+            ("ProcessMemoryLimit", ctypes.c_size_t),
+            ("JobMemoryLimit", ctypes.c_size_t),
+            ("PeakProcessMemoryUsed", ctypes.c_size_t),
+            ("PeakJobMemoryUsed", ctypes.c_size_t),
+        )
+
+    class Job:
+        """A process and all it starts; the system ends them when the last handle to the job is closed."""
+
+        def __init__(self, process: int) -> None:
+            self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+            self._kernel.CreateJobObjectW.restype = wintypes.HANDLE
+            self._handle = wintypes.HANDLE(self._kernel.CreateJobObjectW(None, None))
+            limits = _ExtendedLimits()
+            limits.BasicLimitInformation.LimitFlags = _KILL_ON_CLOSE
+            self._kernel.SetInformationJobObject(
+                self._handle, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)
+            )
+            self._kernel.AssignProcessToJobObject(self._handle, wintypes.HANDLE(process))
+
+        def end(self) -> None:
+            """End every process of the job."""
+            self._kernel.TerminateJobObject(self._handle, 1)
+
+else:
+
+    class Job:
+        """Elsewhere process groups do this; nothing is kept together here."""
+
+        def __init__(self, process: int) -> None:
+            pass
+
+        def end(self) -> None:
+            """Nothing to end."""
