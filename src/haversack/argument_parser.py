@@ -1,20 +1,33 @@
 """The parser of every command: help as wide as the terminal, and errors that say what to type instead."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from haversack import terminal
 from haversack.errors import WrongUsage
 
 
+class _Wanted(BaseException):
+    """Brings a parser to whoever wants it; not an error, so that no command catches it."""
+
+    def __init__(self, parser: "Parser") -> None:
+        super().__init__()
+        self.parser = parser
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors name the nearest option and end with the exit code for wrong usage."""
+
+    is_wanted = False
+    """Whether the parser itself is asked for, by `parser_of`, and not what it reads."""
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
         """What was typed; anything left over is an error."""
+        if Parser.is_wanted:
+            raise _Wanted(self)
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._suggestions(unknown)}")
@@ -27,14 +40,30 @@ class Parser(argparse.ArgumentParser):
     def _suggestions(self, unknown: Sequence[str]) -> str:
         from difflib import get_close_matches
 
-        known = [name for action in self._actions for name in action.option_strings if name.startswith("--")]
         near = [
             match
             for word in unknown
             if word.startswith("-")
-            for match in get_close_matches(word.partition("=")[0], known, n=2, cutoff=0.65)
+            for match in get_close_matches(word.partition("=")[0], long_options(self), n=2, cutoff=0.65)
         ]
         return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
+def parser_of(run: Callable[[list[str]], object]) -> Parser | None:
+    """The parser that a command's function would read `--help` with, without running it; None if it has none."""
+    Parser.is_wanted = True
+    try:
+        run(["--help"])
+    except _Wanted as found:
+        return found.parser
+    finally:
+        Parser.is_wanted = False
+    return None
+
+
+def long_options(parser: argparse.ArgumentParser) -> list[str]:
+    """The options of a parser that begin with two dashes."""
+    return [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
 
 
 def formatter(prog: str) -> argparse.HelpFormatter:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from haversack.__main__ import DOORS
 from haversack.cli import main
 from haversack.cli.completion import script
+from haversack.cli.doors import OWN
 from haversack.cli.stored_values import continuations
 
 
@@ -85,7 +87,7 @@ def path_with_haversack(tmp_path: Path) -> dict[str, str]:
 
 
 def offered(words: str, at: int, environment: dict[str, str]) -> list[str]:
-    asked = f"{script('bash')}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _haversack; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    asked = f"{script('bash', (*OWN, *DOORS))}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _haversack; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(
         ["bash"], input=asked, capture_output=True, text=True, encoding="utf-8", check=True, env=environment
     )
@@ -107,6 +109,21 @@ def test_bash_offers_what_is_stored(path_with_haversack: dict[str, str]) -> None
     ]  # fmt: skip
     assert offered("haversack list --status arch", 3, environment) == ["archived"]
     assert offered("haversack get --js", 2, environment) == ["--json"]
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_commands_of_other_rooms_are_offered_with_their_options(path_with_haversack: dict[str, str]) -> None:
+    assert offered("haversack inst", 1, path_with_haversack) == ["install"]
+    assert "--http" in offered("haversack serve --", 2, path_with_haversack)
+    assert offered("haversack token rev", 2, path_with_haversack) == ["revoke"]
+    assert offered("haversack wrap --view str", 3, path_with_haversack) == ["structured"]
+
+
+def test_the_program_prints_them_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "fish"], doors=DOORS) == 0
+    assert "-a 'revoke'" in (printed := capsys.readouterr().out) or "-a revoke" in printed
+    assert main(["install", "--help"], doors=DOORS) == 0, "asking for parsers leaves the commands as they were"
+    assert "--dry-run" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="needs fish")

@@ -62,7 +62,7 @@ def _run(typed: list[str], doors: Sequence[Door]) -> int:
         name, rest = " ".join(typed[:words]), typed[words:]
         for door in doors:
             if name == door.name:
-                return door.open(rest)
+                return door.open(rest, doors)
         from haversack.tools.registry import find_command  # a door opens without loading the tools
 
         if found := find_command(name):

@@ -1,10 +1,10 @@
 """Completion scripts, made from the same declarations as the commands."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from haversack import terminal
-from haversack.argument_parser import plain_parser
-from haversack.cli.doors import OWN
+from haversack.argument_parser import long_options, plain_parser
+from haversack.cli.doors import OWN, Door
 from haversack.cli.options import option_names, parser_for
 from haversack.cli.overview import commands
 from haversack.tools.declaration import Command, Parameter, Tool
@@ -28,9 +28,9 @@ class Completed:
     positional: str = ""
 
 
-def completions() -> dict[str, Completed]:
+def completions(doors: Sequence[Door] = OWN) -> dict[str, Completed]:
     """Every command and other name of it; the first word of a two-word command with its second words."""
-    found = {door.name: Completed(("--help",), {}) for door in OWN if door.listed}
+    found = {door.name: _of_door(door) for door in doors if door.listed}
     for command, tool in commands():
         for name in (command.name, *command.aliases):
             found[name] = _completed(command, tool)
@@ -41,9 +41,20 @@ def completions() -> dict[str, Completed]:
     return found
 
 
+def _of_door(door: Door) -> Completed:
+    """The options of a command that is no tool, and the choices it has for them or for its first word."""
+    parser = door.parser()
+    if parser is None:
+        return Completed(("--help",), {})
+    chosen = {action: tuple(map(str, action.choices)) for action in parser._actions if action.choices}
+    values = {name: chosen[action] for action in chosen for name in action.option_strings if name.startswith("--")}
+    first = next((chosen[action] for action in chosen if not action.option_strings), ())
+    return Completed((*sorted(long_options(parser)), *first), values)
+
+
 def _completed(command: Command, tool: Tool) -> Completed:
     parser = parser_for(command, tool)
-    names = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
+    names = long_options(parser)
     values: dict[str, str | tuple[str, ...]] = {}
     positional = ""
     for parameter in tool.parameters:
@@ -64,9 +75,9 @@ def _source(command: Command, parameter: Parameter) -> str | tuple[str, ...]:
     return _SOURCES.get(parameter.name, "")
 
 
-def script(shell: str) -> str:
+def script(shell: str, doors: Sequence[Door] = OWN) -> str:
     """The completion script of a shell."""
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](completions())
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](completions(doors))
 
 
 def _first_words(known: Mapping[str, Completed]) -> str:
@@ -216,7 +227,7 @@ def _fish(known: Mapping[str, Completed]) -> str:
     return "\n".join(lines)
 
 
-def run(typed: list[str]) -> int:
+def run(typed: list[str], doors: Sequence[Door] = OWN) -> int:
     """Run `haversack completion`."""
     parser = plain_parser(
         "completion",
@@ -225,5 +236,5 @@ def run(typed: list[str]) -> int:
         "haversack completion fish > ~/.config/fish/completions/haversack.fish",
     )
     parser.add_argument("shell", choices=("bash", "zsh", "fish"))
-    terminal.show(script(parser.parse_args(typed).shell))
+    terminal.show(script(parser.parse_args(typed).shell, doors))
     return 0
