@@ -14,6 +14,7 @@ from haversack.tokens import Profile, profile_named
 
 if TYPE_CHECKING:
     from haversack.memory.meaning.similarity import Background
+    from haversack.store.postgres.engine import PostgresStore
     from haversack.worklog.guesses import Guesses, OwnKeys
     from haversack.worklog.ledger import Ledger
     from haversack.worklog.log import WorkLog
@@ -44,16 +45,21 @@ class App:
     @cached_property
     def database(self) -> Engine:
         if self.config.store.url:
-            return self._server_store()
+            return self._server_store
         from haversack.store.sqlite.engine import Database
 
         return Database(self.config.store_path, busy_milliseconds=self._busy_milliseconds)
 
-    def _server_store(self) -> Engine:
+    @cached_property
+    def _server_store(self) -> "PostgresStore":
         from haversack.store.postgres import open_store
 
         store = self.config.store
         return open_store(store.url, member=store.member, connections=self.config.server.workers + 2)
+
+    def database_of(self, member: str) -> Engine:
+        """The store as a member sees it; a file has no members, and an empty name is the member of the settings."""
+        return self._server_store.as_member(member) if member and self.config.store.url else self.database
 
     @cached_property
     def guesses(self) -> "Guesses":
@@ -62,24 +68,21 @@ class App:
         return Guesses()
 
     @cached_property
-    def ledger(self) -> "Ledger":
-        from haversack.worklog.ledger import Ledger
-
-        return Ledger(self.database, self.config.budget, self.now)
-
-    @cached_property
     def background(self) -> "Background":
         from haversack.memory.meaning.similarity import Background
 
-        return Background(self.memory_at(""))
+        return Background()
 
-    def memory_at(self, directory: str) -> Memory:
-        """The memory as seen from a directory."""
-        return Memory(self.database, self.config.memory, directory, self.now, self._saved)
+    def memory_at(self, directory: str, database: Engine | None = None) -> Memory:
+        """The memory as seen from a directory, by a member where their view of the store is given."""
+        seen = database or self.database
 
-    def _saved(self, identifier: int) -> None:
-        if self._embeds and self.config.memory.semantic != "off":
-            self.background.note(identifier)
+        def saved(identifier: int) -> None:
+            if self._embeds and self.config.memory.semantic != "off":
+                self.background.note(memory, identifier)
+
+        memory = Memory(seen, self.config.memory, directory, self.now, saved)
+        return memory
 
     def caller(
         self,
@@ -90,6 +93,7 @@ class App:
         profile: str = "",
         namespace: str | None = None,
         keys: "OwnKeys | None" = None,
+        member: str = "",
     ) -> "Caller":
         """A caller with what the settings say, except for what is given."""
         return Caller(
@@ -100,6 +104,7 @@ class App:
             profile=profile or self.config.tokens.profile,
             namespace=namespace,
             keys=keys,
+            member=member,
         )
 
     def close(self) -> None:
@@ -115,7 +120,8 @@ class Caller:
 
     A connection that lasts has an account of its own (`own_account`) unless it was given one; a single command has
     none unless it was given one, so that asking twice gives the same answer. A door with standard streams puts its
-    own `console` in place; one that makes a caller for each request gives it the `keys` of those before.
+    own `console` in place; one that makes a caller for each request gives it the `keys` of those before. In a team's
+    store everything is done as `member`.
     """
 
     def __init__(
@@ -128,6 +134,7 @@ class Caller:
         profile: str,
         namespace: str | None,
         keys: "OwnKeys | None" = None,
+        member: str = "",
     ) -> None:
         self.app = app
         self.directory = directory
@@ -137,6 +144,7 @@ class Caller:
         self._account = account.strip().lower()
         self._profile_name = profile
         self._keys = keys
+        self._member = member
         self._opening = threading.Lock()
 
     @property
@@ -147,9 +155,9 @@ class Caller:
     def now(self) -> Callable[[], int]:
         return self.app.now
 
-    @property
+    @cached_property
     def database(self) -> Engine:
-        return self.app.database
+        return self.app.database_of(self._member)
 
     @cached_property
     def stash(self) -> "Stash":
@@ -157,13 +165,15 @@ class Caller:
 
         return Stash(self.database, self.config.stash, self.now, self.app.guesses, self._keys)
 
-    @property
+    @cached_property
     def ledger(self) -> "Ledger":
-        return self.app.ledger
+        from haversack.worklog.ledger import Ledger
+
+        return Ledger(self.database, self.config.budget, self.now)
 
     @cached_property
     def memory(self) -> Memory:
-        return self.app.memory_at(self.directory)
+        return self.app.memory_at(self.directory, self.database)
 
     @cached_property
     def log(self) -> "WorkLog":

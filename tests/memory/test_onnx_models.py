@@ -107,7 +107,7 @@ def test_saving_and_searching_by_words_go_on_when_the_model_is_gone(folder: Path
     hound = save(caller.memory, Draft("Night", "The hound barks.", project="p")).id
     similarity.reembed(caller.memory)
     (folder / "model.onnx").unlink()
-    similarity.Background(caller.memory).note(hound)
+    similarity.Background().note(caller.memory, hound)
     found = search.search(caller.memory, "hound", search.filters(caller.memory, project="p"))
     assert [hit.observation.id for hit in found.hits] == [hound]
     caller.app.close()

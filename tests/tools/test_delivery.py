@@ -75,10 +75,11 @@ def test_without_a_budget_the_account_decides_how_much_is_delivered(tmp_path: Pa
 
 def test_a_caller_whose_account_is_closed_is_not_admitted(tmp_path: Path, clock: Clock) -> None:
     app = App(Config(home=str(tmp_path / "home")), now=clock)
-    lease = app.ledger.open(5_000).handle
+    ledger = app.caller().ledger
+    lease = ledger.open(5_000).handle
     caller = app.caller(directory=str(tmp_path), account=lease)
     admit(caller)
-    app.ledger.close(lease)
+    ledger.close(lease)
     with pytest.raises(Conflict, match="is closed"):
         admit(caller)
     app.close()

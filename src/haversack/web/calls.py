@@ -68,11 +68,11 @@ class Calls:
         keys = self._keys.setdefault(who.id, OwnKeys())
         if len(self._keys) > MOST_IDENTITIES:
             self._keys.popitem(last=False)
-        return self._app.caller(account=account, profile=profile, namespace=who.namespace, keys=keys)
+        return self._app.caller(account=account, profile=profile, namespace=who.namespace, keys=keys, member=who.member)
 
     def offer(self, who: Identity, account: str, profile: str) -> Offer:
         """What an MCP client is offered, kept while it goes on asking."""
-        key = (who.id, who.scope, who.project, repr(who.namespace), account, profile)
+        key = (who.id, who.scope, who.project, repr(who.namespace), who.member, account, profile)
         with self._lock:
             if key not in self._offers:
 

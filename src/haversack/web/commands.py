@@ -109,6 +109,7 @@ def token(typed: list[str]) -> int:
         "Make, list and revoke the tokens of the HTTP door.",
         "haversack token add laptop --scope write",
         "haversack token add ci --scope read --project thesis --expires 90d",
+        "haversack token add alice --scope write --member alice",
         "haversack token list",
         "haversack token revoke laptop",
     )
@@ -118,6 +119,7 @@ def token(typed: list[str]) -> int:
     adding.add_argument("--scope", choices=SCOPES, default="read")
     adding.add_argument("--project", default="", help="sees only this project")
     adding.add_argument("--namespace", default=None, help="sees only this namespace")
+    adding.add_argument("--member", default="", help="speaks for this member of a team's store")
     adding.add_argument("--expires", default="", metavar="AGE", help="90d, 12h; never when omitted")
     actions.add_parser("list", help="the tokens, without their secrets")
     revoking = actions.add_parser("revoke", help="refuse a token from now on")
@@ -128,9 +130,12 @@ def token(typed: list[str]) -> int:
     held = Credentials(default_home(os.environ))
     if parsed.action == "add":
         seconds = parse_age(parsed.expires) if parsed.expires else 0
+        if parsed.member:
+            _check_member(parsed.member)
         made, text = held.add(
-            parsed.name, parsed.scope, project=parsed.project, namespace=parsed.namespace, seconds=seconds
-        )
+            parsed.name, parsed.scope, project=parsed.project, namespace=parsed.namespace, member=parsed.member,
+            seconds=seconds,
+        )  # fmt: skip
         terminal.show(text)
         terminal.say(f"haversack: token {made.name} ({made.scope}); it is shown this once")
     elif parsed.action == "revoke":
@@ -139,6 +144,26 @@ def token(typed: list[str]) -> int:
     else:
         _list(held.all())
     return 0
+
+
+def _check_member(subject: str) -> None:
+    """Refuse a token for somebody whom the store does not know."""
+    from haversack.config import load
+
+    store = load().store
+    if not store.url:
+        raise InvalidArgument(
+            "--member is for a team's store, and store.url is not set",
+            hint="leave it out: a file has no members; --project and --namespace limit what a token sees",
+        )
+    from haversack.store.postgres import open_store
+
+    opened = open_store(store.url, member=subject)
+    try:
+        with opened.read():
+            pass
+    finally:
+        opened.close()
 
 
 def _list(tokens: Sequence[Token]) -> None:
@@ -150,6 +175,7 @@ def _list(tokens: Sequence[Token]) -> None:
     for each in tokens:
         limits = [f"project {each.project}"] if each.project else []
         limits += [f"namespace {each.namespace}"] if each.namespace is not None else []
+        limits += [f"member {each.member}"] if each.member else []
         limits += [f"expires {minute(each.expires * 1_000_000)}"] if each.expires else []
         limits.append(f"last used {minute(each.used * 1_000_000)}" if each.used else "never used")
         terminal.show(f"{each.id}  {each.name}  {each.scope}  {', '.join(limits)}")

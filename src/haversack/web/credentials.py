@@ -26,7 +26,10 @@ _USE_NOTED_EVERY = 60
 
 @record
 class Token:
-    """What is kept of a token: everything but its secret. Times are seconds since 1970; 0 is never."""
+    """What is kept of a token: everything but its secret. Times are seconds since 1970; 0 is never.
+
+    `member` is whom it speaks for in a team's store; empty for the member the server itself is.
+    """
 
     id: str
     name: str
@@ -34,6 +37,7 @@ class Token:
     scope: str
     project: str = ""
     namespace: str | None = None
+    member: str = ""
     created: int = 0
     expires: int = 0
     used: int = 0
@@ -48,7 +52,14 @@ class Credentials:
         self._noted: dict[str, int] = {}
 
     def add(
-        self, name: str, scope: str, *, project: str = "", namespace: str | None = None, seconds: int = 0
+        self,
+        name: str,
+        scope: str,
+        *,
+        project: str = "",
+        namespace: str | None = None,
+        member: str = "",
+        seconds: int = 0,
     ) -> tuple[Token, str]:
         """A new token and the text that proves it, which is shown once and cannot be found again."""
         cleaned = " ".join(name.split())
@@ -67,6 +78,7 @@ class Credentials:
             scope=scope,
             project=project,
             namespace=namespace,
+            member=member,
             created=now,
             expires=now + seconds if seconds else 0,
         )

@@ -191,6 +191,7 @@ _STATUSES = {
     "withheld": 403,
     "store_busy": 503,
     "store_read_only": 503,
+    "store_unavailable": 503,
     "store_full": 507,
     "invalid_argument": 400,
     "budget_too_small": 400,

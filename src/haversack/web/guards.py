@@ -1,6 +1,7 @@
 """What is checked of a request before anything is done for it, each with a status of its own."""
 
 import asyncio
+import time
 
 from haversack.config import Config
 from haversack.values import record
@@ -118,6 +119,8 @@ class Guards:
         found = self._sign_in.identity(cookie) if cookie else None
         if found and found.token_id and not self._credentials.is_valid(found.token_id):
             return None  # the token it was given for has been revoked
+        if found and found.expires and found.expires <= time.time():
+            return None
         return found
 
     def _check_same_origin(self, exchange: Exchange) -> None:

@@ -9,7 +9,8 @@ class Identity:
     """Somebody who has been recognized: by a token, a signed token or a cookie.
 
     `id` is what the journal and the rates know them by. `project` and `namespace` limit what they see; an empty
-    project and the namespace None do not.
+    project and the namespace None do not. In a team's store they are `member`; an empty one is the member the server
+    itself is. `expires` is when a signed token ends, in seconds since 1970.
     """
 
     id: str
@@ -18,6 +19,8 @@ class Identity:
     project: str = ""
     namespace: str | None = None
     token_id: str = ""
+    member: str = ""
+    expires: float = 0
 
     def may(self, scope: str) -> bool:
         """Whether this scope includes the one needed."""
@@ -32,5 +35,5 @@ def identity_of(token: Token) -> Identity:
     """The identity a token stands for."""
     return Identity(
         id=token.id, name=token.name, scope=token.scope, project=token.project, namespace=token.namespace,
-        token_id=token.id,
+        token_id=token.id, member=token.member,
     )  # fmt: skip

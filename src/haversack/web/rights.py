@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from haversack.app import Caller
-from haversack.errors import ExpiredKey, HaversackError, InvalidArgument, NotFound
+from haversack.errors import ExpiredKey, Forbidden, InvalidArgument, NotFound
 from haversack.memory.graph import relations_of
 from haversack.memory.projects import project_key
 from haversack.store import observations
@@ -29,12 +29,6 @@ BY_ID: Mapping[str, tuple[str, ...]] = {
 HARMLESS = {"mem_suggest_topic_key", "more"}
 """Tools that show nothing of the store by themselves; keys are checked apart."""
 MOST_KEYS = 10_000
-
-
-class Forbidden(HaversackError):
-    """The tool is not for this caller."""
-
-    code = "forbidden"
 
 
 def scope_for(tool: Tool, arguments: Mapping[str, object]) -> str:

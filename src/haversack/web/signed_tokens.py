@@ -1,5 +1,6 @@
 """Signed tokens of an authorization server: this server only checks them (RFC 9068, RFC 8707)."""
 
+import hashlib
 import json
 import os
 import threading
@@ -76,8 +77,11 @@ class SignedTokens:
         scope = _highest(claims.get("scope"))
         if not is_good or scope is None:
             return None
-        assert isinstance(subject, str)
-        return Identity(id=f"sub:{subject[:80]}", name=subject[:80], scope=scope)
+        assert isinstance(subject, str) and expires is not None
+        # Two servers may know different people by the same name.
+        member = subject if len(self._settings.issuers) == 1 else f"{claims['iss']}#{subject}"
+        shown = _short(member)
+        return Identity(id=f"sub:{shown}", name=shown, scope=scope, member=member, expires=expires + SLACK_SECONDS)
 
     def _current_keys(self, text: str) -> Any:
         with self._lock:
@@ -126,6 +130,14 @@ def _highest(claim: object) -> str | None:
     words = claim.split() if isinstance(claim, str) else []
     held = [scope for scope in SCOPES if f"{SCOPE_PREFIX}{scope}" in words]
     return held[-1] if held else None
+
+
+def _short(name: str) -> str:
+    """A name as the journal and the rates know it: one line, not long, and no other's."""
+    if len(name) <= 80 and name.isprintable():
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return "".join(each for each in name[:40] if each.isprintable()) + f"…{digest}"
 
 
 def _time(value: object) -> float | None:

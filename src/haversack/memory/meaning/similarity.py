@@ -195,17 +195,16 @@ def _embed(memory: Memory, model: "Embedder", batch: list[MissingEmbedding]) -> 
 class Background:
     """A thread that gives observations their vectors, a little after they were saved."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._saved: SimpleQueue[int | None] = SimpleQueue()
+    def __init__(self) -> None:
+        self._saved: SimpleQueue[tuple[Memory, int] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    def note(self, identifier: int) -> None:
-        """Say that an observation was saved; the first time, this starts the thread where there is a model."""
-        if not _usable_model(self._memory):
+    def note(self, memory: Memory, identifier: int) -> None:
+        """Say what was saved in a memory; the first time, this starts the thread where there is a model."""
+        if not _usable_model(memory):
             return
-        self._saved.put(identifier)
+        self._saved.put((memory, identifier))
         with self._starting:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="haversack-meaning", daemon=True)
@@ -218,10 +217,11 @@ class Background:
             self._thread.join()
 
     def _work(self) -> None:
-        model = _loaded(self._memory, model_of(self._memory))
-        while (identifier := self._saved.get()) is not None:
+        while (noted := self._saved.get()) is not None:
+            memory, identifier = noted
+            model = _loaded(memory, model_of(memory))
             # Saving goes on without vectors where they cannot be written; reembed adds them later.
             with suppress(StoreError):
-                with self._memory.database.read() as tx:
+                with memory.database.read() as tx:
                     lacking = vectors.lacking_of(tx, model.name, [identifier])
-                _embed(self._memory, model, lacking)
+                _embed(memory, model, lacking)
