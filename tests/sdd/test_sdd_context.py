@@ -143,6 +143,7 @@ def test_an_empty_description_is_refused(desk: "Desk") -> None:
     [
         ("authenticate", "authentication"),
         ("renewing loans", "renew a loan"),
+        ("renewals", "renew"),
         ("getUserName", "user name get"),
         ("HTTPServer", "http server"),
         ("café", "CAFE"),

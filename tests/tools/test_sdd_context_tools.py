@@ -123,6 +123,7 @@ def planned(planner: Planner) -> Planner:
 
 
 def test_a_check_ranks_every_source_in_one_list_and_reads_like_this(planned: Planner) -> None:
+    # "Renewals" is a form of "renew": the memory says it twice, the requirement and the past change once.
     reply = planned.text(
         "sdd_context_check", change_description="May a reader renew a loan twice?", detail_level="summary"
     )
@@ -130,12 +131,14 @@ def test_a_check_ranks_every_source_in_one_list_and_reads_like_this(planned: Pla
 Context, no change is active. 15 findings: 15 of plan and memory, no problems. sdd_change starts a change.
 Requirements that share words with it: FR-003, BRC-001, FR-001, FR-002
 Requirements that share none: NFR-001
+## Memories
+#12 [observation] Renewals are rare (2026-02-02)
 ## Requirements
 - FR-003 (should, sdd/requirements.md:10): A reader renews a loan
 - FR-001 (must, sdd/requirements.md:5): A reader finds a book by title
 - FR-002 (must, sdd/requirements.md:6): The librarian records a loan
-## Memories
-#12 [observation] Renewals are rare (2026-02-02)
+## Past changes
+- late-loans-are-listed (sdd/changes/late-loans-are-listed/describe.md:1)
 ## Rules
 - BRC-001 (sdd/business-rules.md:13): A reader has at most five loans
 ## Artifacts
@@ -145,8 +148,6 @@ Requirements that share none: NFR-001
 - business-rules.md, Facts (sdd/business-rules.md:7)
 - design.md, Components (sdd/design.md:11)
 - clarifications.md, Round 1 (2026-02-02) (sdd/clarifications.md:18)
-## Past changes
-- late-loans-are-listed (sdd/changes/late-loans-are-listed/describe.md:1)
 ## Conventions
 - AGENTS.md, Loans (AGENTS.md:1)
 ## Decisions

@@ -11,9 +11,6 @@ from haversack.store.expressions import Expression
 from haversack.store.records import Filters
 from haversack.values import record
 
-TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co M*")
-"""What cuts texts into words and words into stems: SQLite's own tokenizer, for every engine."""
-
 Posting = tuple[int, int, int, int, int]
 """Where a word stands: the row's place, how often in title, content and tags, and the row's length in units."""
 Match = tuple[int, int, int]

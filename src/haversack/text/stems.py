@@ -1,13 +1,14 @@
-"""Word stems as the search index makes them, so that a reader can be shown where a search matched."""
+"""Word stems as the search index makes them, so that every engine and every comparison of words agrees."""
 
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+import threading
+from functools import lru_cache
+from typing import Any
 
-if TYPE_CHECKING:
-    import apsw
+TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co M*")
+"""What cuts texts into words and words into stems: SQLite's own tokenizer, for every engine."""
 
-# The index folds and cuts with the same settings; its stems and these must be equal.
-_TOKENIZER = ("unicode61", "remove_diacritics", "2", "categories", "L* N* Co M*")
+# A tokenizer has a buffer of its own, so threads do not share one.
+_local = threading.local()
 
 # What a typed prefix may be in the middle of; see `prefix_choices`.
 _INFLECTIONS = (
@@ -21,13 +22,6 @@ _INFLECTIONS = (
 )  # fmt: skip
 
 
-@cache
-def _tokenizer() -> "apsw.FTS5Tokenizer":
-    import apsw  # SQLite's own Porter stemmer: the one use of apsw outside the store
-
-    return apsw.Connection(":memory:").fts5_tokenizer("porter", list(_TOKENIZER))
-
-
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """The token the index makes of a folded word; the same word where the index would make several or none."""
@@ -37,16 +31,21 @@ def stem(word: str) -> str:
 
 def stems_in(text: str) -> list[str]:
     """The stem of each word of a text, in order."""
-    import apsw
+    import apsw  # the one use of apsw outside the store
 
-    found = _tokenizer()(
-        text.encode("utf-8", "replace"),
-        apsw.FTS5_TOKENIZE_DOCUMENT,
-        None,
-        include_offsets=False,
-        include_colocated=False,
+    tokenizer: Any = getattr(_local, "tokenizer", None)
+    if tokenizer is None:
+        tokenizer = apsw.Connection(":memory:").fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+        _local.tokenizer = tokenizer
+    return list(
+        tokenizer(
+            text.encode("utf-8", "replace"),
+            apsw.FTS5_TOKENIZE_DOCUMENT,
+            None,
+            include_offsets=False,
+            include_colocated=False,
+        )
     )
-    return list(map(str, found))
 
 
 def prefix_choices(prefix: str) -> tuple[str, list[str]]:

@@ -1,21 +1,12 @@
 """How much a passage has to do with a description, by the words they share; no model, no index."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 
+from haversack.text.stems import stem
 from haversack.text.stop_words import STOP_WORDS
 from haversack.text.words import SPACED_WORD, UNSPACED_RUN, fold, normalise, pairs_of, parts_of
-
-# Longest first among those that share an end, so that "izations" goes before "s".
-_ENDINGS = tuple(
-    re.findall(
-        r"\w+",
-        """izations ization ations ation ating ated ates ate ments ment ings ing ities ity ions ion ies ers er ors
-        or ed es e s y""",
-    )
-)
 
 
 def words(text: str) -> list[str]:
@@ -28,16 +19,6 @@ def words(text: str) -> list[str]:
     if not plain.isascii():
         found += [pair for run in UNSPACED_RUN.findall(plain) for pair in pairs_of(run)]
     return found
-
-
-def stem(word: str) -> str:
-    """The word without its ending, where enough of it is left."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            stemmed = word[: -len(ending)]
-            doubled = len(stemmed) > 3 and stemmed[-1] == stemmed[-2] and stemmed[-1] not in "aeiouls"
-            return stemmed[:-1] if doubled else stemmed
-    return word
 
 
 def relevance(question: str, passages: Sequence[str]) -> list[float]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from haversack.digests import blake2b
 from haversack.store.expressions import AllOf, AnyOf, Expression, Phrase, Prefix, Word
 from haversack.store.filters import where
-from haversack.store.postgres.stems import stems_of
 from haversack.store.records import Filters
 from haversack.store.words import Census, IndexEntry, Match, Posting
+from haversack.text.stems import stems_in
 from haversack.values import replace
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class PostgresWords:
         self._tx = tx
 
     def put(self, identifier: int, entry: IndexEntry) -> None:
-        columns = [_known(stems_of(text)) for text in (entry.title, entry.content, entry.tags)]
+        columns = [_known(stems_in(text)) for text in (entry.title, entry.content, entry.tags)]
         counts = [Counter(column) for column in columns]
         stems = sorted(set().union(*counts))
         body = "\n".join(f" {' '.join(column)} " for column in columns)
@@ -219,7 +219,7 @@ def _rows_of(expression: Expression, sorts: list[int] | None) -> "tuple[str, lis
 
 
 def _any(parts: tuple[Expression, ...], sorts: list[int] | None) -> "tuple[str, list[Any]]":
-    single = [_known(stems_of(part.text)) if isinstance(part, Word) else [] for part in parts]
+    single = [_known(stems_in(part.text)) if isinstance(part, Word) else [] for part in parts]
     stems = [found[0] for found in single if len(found) == 1]
     queries: list[tuple[str, list[Any]]] = [
         _rows_of(part, sorts) for part, found in zip(parts, single, strict=True) if len(found) != 1
@@ -234,7 +234,7 @@ def _with_stems(stems: list[str], sorts: list[int] | None) -> "tuple[str, list[A
 
 
 def _phrase(text: str, sorts: list[int] | None, *, is_open: bool) -> "tuple[str, list[Any]]":
-    stems = _known(stems_of(text))
+    stems = _known(stems_in(text))
     if len(stems) == 1 and is_open:
         begin = stems[0]
         return (
