@@ -16,6 +16,11 @@ test-gateway: install-dev
 	@$(BIN)/python tools/install_servers.py
 	$(BIN)/python -m pytest tests/gateway
 
+.PHONY: test-conformance
+test-conformance: install-dev
+	@$(BIN)/python tools/install_inspector.py
+	$(BIN)/python -m pytest -rs tests/http/test_http_conformance.py
+
 .PHONY: test-postgres
 test-postgres: install-dev
 	$(BIN)/python -m pytest -n 2 --engine postgres tests/store tests/memory tests/worklog tests/packs tests/tools tests/contract

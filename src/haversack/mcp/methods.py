@@ -189,7 +189,7 @@ class Offer:
         from haversack.tools.resources import read
 
         address = request.text("uri")
-        with _refusals(not_found=INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND):
+        with _refusals(not_found=INVALID_PARAMS if request.stateless else RESOURCE_NOT_FOUND, about={"uri": address}):
             reply = read(self._caller, address)
         content = {"uri": address, "mimeType": "text/plain", "text": reply.text}
         return {"contents": [content], "_meta": {FIT_KEY: _facts(reply)}}
@@ -216,12 +216,12 @@ def failed(error: HaversackError, *, as_json: bool = False) -> Json:
 
 
 @contextmanager
-def _refusals(*, not_found: int = INVALID_PARAMS) -> Iterator[None]:
-    """What is wrong with a prompt or a resource, as the protocol error it is there."""
+def _refusals(*, not_found: int = INVALID_PARAMS, about: Json | None = None) -> Iterator[None]:
+    """What is wrong with a prompt or a resource, as the protocol error it is there; `about` says what is not there."""
     try:
         yield
     except NotFound as error:
-        raise ProtocolError(not_found, str(error)) from None
+        raise ProtocolError(not_found, str(error), about) from None
     except InvalidArgument as error:
         raise ProtocolError(INVALID_PARAMS, str(error)) from None
     except HaversackError as error:

@@ -37,6 +37,7 @@ from haversack.web.calls import Calls
 from haversack.web.exchange import Answer, Exchange, Headers, Refused, Streamed
 
 HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
 NO_HEADER_REVISION = "2025-03-26"
 """What a client speaks that names no version."""
 COMMENT_SECONDS = 15.0
@@ -46,6 +47,7 @@ _STATUSES = {
     INVALID_REQUEST: 400,
     INVALID_PARAMS: 400,
     HEADER_MISMATCH: 400,
+    MISSING_CAPABILITY: 400,
     UNSUPPORTED_VERSION: 400,
     METHOD_NOT_FOUND: 404,
 }
