@@ -41,7 +41,10 @@ def record(declared: C) -> C:
 
 def replace(held: T, **changes: object) -> T:
     """A copy of a value with some fields changed."""
-    return type(held)(**(asdict(held) | changes))
+    for name in fields(held):
+        if name not in changes:
+            changes[name] = getattr(held, name)
+    return type(held)(**changes)
 
 
 def asdict(held: object) -> dict[str, Any]:

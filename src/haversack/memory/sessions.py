@@ -68,8 +68,10 @@ def ensure(tx: Writer, memory: Memory, *, session_id: str, project: str, namespa
         under_way = table.latest_open(tx, key, namespace, memory.now() - OPEN_FOR)
         if under_way:
             return under_way.id
-        given = _own_session(tx, project, namespace)
-    if held := table.get(tx, given):
+        given, held = _own_session(tx, project, namespace)
+    else:
+        held = table.get(tx, given)
+    if held:
         if held.namespace != namespace:
             raise Conflict(
                 f"session {given!r} belongs to namespace {held.namespace!r}, not {namespace!r}",
@@ -96,8 +98,8 @@ def _session_set(tx: Reader, memory: Memory, namespace: str) -> str:
     return chosen if namespace == (held.namespace if held else "") else ""
 
 
-def _own_session(tx: Reader, project: str, namespace: str) -> str:
-    """The id of the session for what belongs to no other, which no other project or namespace has."""
+def _own_session(tx: Reader, project: str, namespace: str) -> tuple[str, Session | None]:
+    """The id of the session for what belongs to no other, which no other project or namespace has, and that session."""
     name = "-".join(part for part in ("manual", short_name(project), namespace) if part)
     identifier, number = name, 1
     while (held := table.get(tx, identifier)) and (project_key(held.project), held.namespace) != (
@@ -106,7 +108,7 @@ def _own_session(tx: Reader, project: str, namespace: str) -> str:
     ):
         number += 1
         identifier = f"{name}-{number}"
-    return identifier
+    return identifier, held
 
 
 def save_prompt(

@@ -4,7 +4,7 @@ The SQL of the table modules is one text for every engine. What an engine has of
 `next_position` and `words`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
@@ -73,6 +73,13 @@ class Engine(Protocol):
 
     def write(self) -> AbstractContextManager[Writer]:
         """One transaction that took the write lock at its start; joined when the thread is already in one."""
+
+    def after_commit(self, action: Callable[[], None]) -> None:
+        """Run an action once this thread's write is committed, at once outside a write, and never if it fails."""
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write."""
 
     def close(self) -> None:
         """Give back every connection."""

@@ -12,9 +12,13 @@ _SELECT = """
 
 
 def insert(tx: Writer, entry: Entry) -> int:
-    """Add an entry as the one used last; the store gives the id and the time of use."""
-    uses = _next_use(tx, entry.account)
-    identifier = tx.insert(
+    """Add an entry as the one used last, and debit its account; the store gives the id and the time of use."""
+    uses = tx.value(
+        "UPDATE accounts SET uses = uses + 1, tool_results = tool_results + ?, history = history + ?,"
+        " entries = entries + 1 WHERE handle = ? RETURNING uses",
+        (entry.sent, entry.cost, entry.account),
+    )
+    return tx.insert(
         """
         INSERT INTO entries (account, tool, arguments, brief, key, rest, before, sent, after, cost, created_at, used)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
@@ -24,11 +28,6 @@ def insert(tx: Writer, entry: Entry) -> int:
             entry.after, entry.cost, entry.created_at, uses,
         ),
     )  # fmt: skip
-    tx.run(
-        "UPDATE accounts SET history = history + ?, entries = entries + 1 WHERE handle = ?",
-        (entry.cost, entry.account),
-    )
-    return identifier
 
 
 def least_recently_used(tx: Reader, account: str) -> Entry | None:

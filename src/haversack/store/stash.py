@@ -47,6 +47,12 @@ def put(tx: Writer, key: str, stashed: Stashed) -> None:
     values = stashed.origin, stashed.expires_at, len(stashed.body or b""), stashed.body
     if tx.run("UPDATE stash SET origin = ?, expires_at = ?, size = ?, body = ? WHERE key = ?", (*values, key)):
         return
+    insert(tx, key, stashed)
+
+
+def insert(tx: Writer, key: str, stashed: Stashed) -> None:
+    """Keep a body under a key that nothing has."""
+    values = stashed.origin, stashed.expires_at, len(stashed.body or b""), stashed.body
     tx.run(
         "INSERT INTO stash (key, digest, origin, expires_at, size, body) VALUES (?, ?, ?, ?, ?, ?)",
         (key, stashed.digest, *values),

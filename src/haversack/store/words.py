@@ -38,6 +38,9 @@ class Census:
 class Words(Protocol):
     """The index in one transaction. Whoever changes project, kind, scope, namespace or status indexes anew."""
 
+    def add(self, identifier: int, entry: IndexEntry) -> None:
+        """Index an observation that is not in the index yet."""
+
     def put(self, identifier: int, entry: IndexEntry) -> None:
         """Index an observation, in place of what was indexed for it before."""
 

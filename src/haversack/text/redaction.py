@@ -14,6 +14,7 @@ PRIVATE = "private-tag"
 _PRIVATE_TAG = pattern(r"<\s{0,16}(?P<close>/?)\s{0,16}private(?=[\s/>])[^<>]*>", re.IGNORECASE)
 # Taking one secret out can lay another bare, such as a password that ran into it; more rounds find nothing.
 _MOST_ROUNDS = 8
+_SHORT_WORD = 15
 
 
 @record
@@ -82,7 +83,8 @@ def describe(found: tuple[str, ...]) -> str:
 def _with_redacted_keys(held: dict[str, object], found: list[str]) -> dict[str, object]:
     named: dict[str, object] = {}
     for key, value in held.items():
-        new = _redacted_string(key, "", found)
+        # The names of most fields are one short word, in which there is no place for a secret.
+        new = key if key.isalpha() and len(key) < _SHORT_WORD else _redacted_string(key, "", found)
         # Two secrets may come down to one key, and neither value may be lost for it.
         named[new if new not in named else f"{new} {len(named)}"] = value
     return named

@@ -116,6 +116,7 @@ class Tool:
         commands: tuple[Command, ...] = (),
         terminal_only: bool = False,
         always_loaded: bool = False,
+        atomic: bool = False,
     ) -> None:
         self.function = function
         self.name = function.__name__
@@ -130,6 +131,7 @@ class Tool:
         self._commands = commands
         self.terminal_only = terminal_only
         self.always_loaded = always_loaded
+        self.atomic = atomic
 
     @property
     def about(self) -> str:
@@ -218,6 +220,7 @@ def tool(
     title: str = "",
     terminal_only: bool = False,
     always_loaded: bool = False,
+    atomic: bool = False,
 ) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
     """Declare a function as a tool.
 
@@ -227,7 +230,8 @@ def tool(
     (as those that write do, unless they say otherwise) has short replies, so clients are not told of `max_tokens`.
     `commands` say how it is typed; a tool without any is typed by its name, with the parameters it needs in order.
     A tool that is `terminal_only`, as it reads or writes any file its caller names, is never offered to a model;
-    one that is `always_loaded` stays in view of clients that load tools when they are searched for.
+    one that is `always_loaded` stays in view of clients that load tools when they are searched for. What an `atomic`
+    tool changes is written in one transaction with its debit and its work log: for short writes that come often.
     """
 
     def declare(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -244,6 +248,7 @@ def tool(
             commands=commands,
             terminal_only=terminal_only,
             always_loaded=always_loaded,
+            atomic=atomic,
         )
         return function
 

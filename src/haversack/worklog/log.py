@@ -110,9 +110,16 @@ class WorkLog:
             if held is None:
                 return entry
             entry = replace(entry, account=held.handle)
-            accounts.add_tool_results(tx, held.handle, entry.sent)
             identifier = entries.insert(tx, entry)
-            self._evict(tx, held.handle)
+            self._evict(
+                tx,
+                replace(
+                    held,
+                    tool_results=held.tool_results + entry.sent,
+                    history=held.history + entry.cost,
+                    entries=held.entries + 1,
+                ),
+            )
         return replace(entry, id=identifier)
 
     def entries(self, account: str, limit: int = 50, *, before: int = NEWEST, since: int | None = None) -> list[Entry]:
@@ -165,9 +172,12 @@ class WorkLog:
         brief = _storable(shortest(call.brief, call.reply, LINE - len(line(entry))))
         entry = replace(entry, brief=brief)
         # The line states its own cost: a figure of another length may change it, so it is counted until it is true.
-        for _ in range(5):
-            entry = replace(entry, after=self.profile.count(line(entry)))
-        return replace(entry, cost=self.profile.count(line(entry)))
+        for _ in range(6):
+            cost = self.profile.count(line(entry))
+            if cost == entry.after:
+                break
+            entry = replace(entry, after=cost)
+        return replace(entry, cost=cost)
 
     def _nearest_open(self, tx: Writer, handle: str) -> Account | None:
         account = accounts.get(tx, clean(handle))
@@ -175,16 +185,17 @@ class WorkLog:
             account = accounts.get(tx, account.parent) if account.parent else None
         return account
 
-    def _evict(self, tx: Writer, handle: str) -> None:
+    def _evict(self, tx: Writer, account: Account) -> None:
         """Take entries out of the history while it is over its tier, or while the whole account is overdrawn."""
-        while (account := accounts.get(tx, handle)) and account.entries:
+        while account.entries:
             overdrawn = Standing(account).over > 0 and account.entries > 1
             if account.history <= account.history_limit and not overdrawn:
                 return
-            oldest = entries.least_recently_used(tx, handle)
+            oldest = entries.least_recently_used(tx, account.handle)
             if oldest is None:
                 return
             entries.evict(tx, oldest)
+            account = replace(account, history=account.history - oldest.cost, entries=account.entries - 1)
 
 
 def open_log(

@@ -14,6 +14,8 @@ from haversack.worklog.guesses import MINUTE, Guesses, OwnKeys
 HOUR = 3_600_000_000
 REMEMBERED = 30 * 24 * HOUR
 """How long after a text has expired its key still says which call to make again."""
+_SMALL_WINDOW = 512
+"""Bytes of the smallest window that zlib has."""
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 """Letters and digits that cannot be mistaken for one another."""
 
@@ -51,11 +53,12 @@ class Stash:
         self.now = now
         self._guesses = guesses or Guesses()
         self._own = own if own is not None else OwnKeys()
+        self._expired_at = 0
 
     def keep(self, text: str, origin: str) -> str:
         """Keep a text and return its key; `origin` is the call that made it, for when it has expired."""
         raw = text.encode("utf-8", "surrogatepass")
-        return self._keep(raw, origin, zlib.compress(raw, 1))
+        return self._keep(raw, origin, _compressed(raw))
 
     def keep_bytes(self, packed: bytes, origin: str, identity: bytes) -> str:
         """As `keep`, for bytes that are already compressed; those with one `identity` count as the same."""
@@ -74,7 +77,8 @@ class Stash:
         A text that is a position in the one kept under `snapshot` keeps that one as long as itself.
         """
         raw = text.encode("utf-8", "surrogatepass")
-        return replace(self._prepare(raw, origin, zlib.compress(raw, 1)), snapshot=snapshot)
+        kept = self._prepare(raw, origin, _compressed(raw))
+        return replace(kept, snapshot=snapshot) if snapshot else kept
 
     def _prepare(self, identity: bytes, origin: str, body: bytes) -> Kept:
         from haversack.digests import blake2b  # a reply that was not cut needs no key
@@ -88,13 +92,17 @@ class Stash:
     def put(self, tx: Writer, texts: Sequence[Kept]) -> bool:
         """Store prepared texts; False, with nothing stored, when another text has taken a key meanwhile."""
         now = self.now()
-        for kept in texts:
-            if table.digest(tx, kept.key) not in (None, kept.digest):
-                return False
-        table.expire(tx, now, now - REMEMBERED)
-        for kept in texts:
+        held = [table.digest(tx, kept.key) for kept in texts]
+        if any(digest not in (None, kept.digest) for digest, kept in zip(held, texts, strict=True)):
+            return False
+        if not 0 <= now - self._expired_at < MINUTE:
+            # What has expired is refused anyway; dropping it can wait for the next minute.
+            table.expire(tx, now, now - REMEMBERED)
+            self._expired_at = now
+        for digest, kept in zip(held, texts, strict=True):
             expires = now + self.settings.hours * HOUR
-            table.put(tx, kept.key, Stashed(kept.digest, kept.origin, expires, kept.body))
+            put = table.insert if digest is None else table.put
+            put(tx, kept.key, Stashed(kept.digest, kept.origin, expires, kept.body))
             self._own.add(kept.key)
             if kept.snapshot:
                 table.renew(tx, kept.snapshot, expires)
@@ -141,6 +149,14 @@ class Stash:
                 why = f"the stash keeps {self.settings.max_megabytes} MB, and newer results took its place"
             raise ExpiredKey(f"what {key!r} stood for is gone: {why}", hint=f"make the call again: {held.origin}")
         return zlib.decompress(held.body)
+
+
+def _compressed(raw: bytes) -> bytes:
+    if len(raw) > _SMALL_WINDOW:
+        return zlib.compress(raw, 1)
+    # The usual window takes longer to set up than a short text to compress.
+    small = zlib.compressobj(1, wbits=_SMALL_WINDOW.bit_length() - 1, memLevel=1)
+    return small.compress(raw) + small.flush()
 
 
 def _unknown(key: str) -> ExpiredKey:

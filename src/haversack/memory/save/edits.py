@@ -77,7 +77,7 @@ def update(memory: Memory, identifier: int, changes: Changes, *, expected_hash: 
             observations.retag(tx, identifier, draft.tags)
         index_words.index(tx, identifier)
         updated = Updated(get(tx, identifier), changed, revision, redactions, restored)
-    memory.saved(identifier)
+    memory.database.after_commit(lambda: memory.saved(identifier))
     return updated
 
 

@@ -74,10 +74,7 @@ def save(memory: Memory, draft: Draft) -> Saved:
     draft, redactions = redacted(memory, checked(memory, placed))
     fingerprint = content_hash(draft)
     with memory.database.write() as tx:
-        others = observations.get_many(tx, draft.relate_to)
-        missing = set(draft.relate_to) - {each.id for each in others.values() if each.deleted_at is None}
-        if missing:
-            raise NotFound(f"no observation #{min(missing)} to relate to", hint="mem_search finds ids by content")
+        _refuse_missing(tx, draft.relate_to)
         session = sessions.ensure(
             tx, memory, session_id=draft.session_id, project=draft.project, namespace=draft.namespace
         )
@@ -89,9 +86,18 @@ def save(memory: Memory, draft: Draft) -> Saved:
             if target != saved.id
         )
     if saved.outcome != "duplicate":
-        memory.saved(saved.id)
+        memory.database.after_commit(lambda: memory.saved(saved.id))
     suggestion = "" if draft.topic_key else suggest_topic_key(draft.title, draft.content, draft.kind)
     return replace(saved, redactions=redactions, suggested_topic_key=suggestion, relation_ids=links)
+
+
+def _refuse_missing(tx: Writer, identifiers: tuple[int, ...]) -> None:
+    if not identifiers:
+        return
+    held = observations.get_many(tx, identifiers)
+    missing = set(identifiers) - {each.id for each in held.values() if each.deleted_at is None}
+    if missing:
+        raise NotFound(f"no observation #{min(missing)} to relate to", hint="mem_search finds ids by content")
 
 
 def checked(memory: Memory, draft: Draft) -> Draft:
@@ -118,6 +124,8 @@ def redacted(memory: Memory, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
     if not memory.settings.redact:
         return draft, ()
     title, content = redact(draft.title), redact(draft.content)
+    if not (title.found or content.found):
+        return draft, ()
     return replace(draft, title=title.text, content=content.text), title.found + content.found
 
 
@@ -168,7 +176,7 @@ def _place(tx: Writer, memory: Memory, draft: Draft, fingerprint: str) -> Saved:
             created_at=now,
         ),
     )
-    index_words.index(tx, identifier)
+    index_words.index_new(tx, identifier, draft.title, draft.content, draft.tags, draft.topic_key)
     return Saved("saved", identifier, draft.session_id, draft.project)
 
 

@@ -1,7 +1,7 @@
 """PostgreSQL behind the store's protocol: one schema, a few connections, one member at a time."""
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -133,13 +133,30 @@ class PostgresStore:
             return
         with translated(self.address, VERSION):
             connection = self._begin(self._writing)
+            afterwards: list[Callable[[], None]] = []
+            self._local.afterwards = afterwards
             try:
                 self._local.tx = Writer(connection, self.address)
                 yield self._local.tx
                 self._commit(connection)
             finally:
-                self._local.tx = joined
+                self._local.tx, self._local.afterwards = joined, None
                 self._end(connection, "ROLLBACK")
+        for action in afterwards:
+            action()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write."""
+        return isinstance(getattr(self._local, "tx", None), Writer)
+
+    def after_commit(self, action: Callable[[], None]) -> None:
+        """Run an action once this thread's write is committed, at once outside a write, and never if it fails."""
+        afterwards: list[Callable[[], None]] | None = getattr(self._local, "afterwards", None)
+        if afterwards is None:
+            action()
+        else:
+            afterwards.append(action)
 
     def close(self) -> None:
         """Close every connection that is not in use."""

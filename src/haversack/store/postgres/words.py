@@ -28,6 +28,9 @@ class PostgresWords:
     def __init__(self, tx: "Reader") -> None:
         self._tx = tx
 
+    def add(self, identifier: int, entry: IndexEntry) -> None:
+        self.put(identifier, entry)
+
     def put(self, identifier: int, entry: IndexEntry) -> None:
         columns = [_known(stems_in(text)) for text in (entry.title, entry.content, entry.tags)]
         counts = [Counter(column) for column in columns]

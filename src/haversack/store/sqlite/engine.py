@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from errno import EDQUOT, ENOSPC, EROFS
 from types import SimpleNamespace
@@ -123,6 +123,8 @@ class Database:
                 yield Writer(connection)
                 return
             connection.execute("BEGIN IMMEDIATE")
+            afterwards: list[Callable[[], None]] = []
+            self._local.afterwards = afterwards
             try:
                 # A newer program may have changed the schema since this connection was opened.
                 schema.refuse_newer(connection.pragma("user_version"))
@@ -134,6 +136,23 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._local.afterwards = None
+        for action in afterwards:
+            action()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write."""
+        return getattr(self._local, "afterwards", None) is not None
+
+    def after_commit(self, action: Callable[[], None]) -> None:
+        """Run an action once this thread's write is committed, at once outside a write, and never if it fails."""
+        afterwards: list[Callable[[], None]] | None = getattr(self._local, "afterwards", None)
+        if afterwards is None:
+            action()
+        else:
+            afterwards.append(action)
 
     def close(self) -> None:
         """Close every thread's connection."""

@@ -1,5 +1,7 @@
 """Marks in the FTS5 index that say of which project, kind and so on a row is."""
 
+from functools import lru_cache
+
 from haversack.store.records import Filters
 from haversack.values import replace
 
@@ -17,6 +19,7 @@ def marks(project_key: str, kind: str, scope: str, namespace: str, status: str) 
     return " ".join(held)
 
 
+@lru_cache(512)
 def _mark(sort: str, value: str) -> str:
     """A word of digits: a name could hold anything, and letters might be stemmed."""
     from haversack.digests import blake2b  # a search that nothing narrows needs no marks

@@ -41,13 +41,16 @@ class FtsWords:
         self._tx = tx
 
     def put(self, identifier: int, entry: IndexEntry) -> None:
+        self.remove(identifier)
+        self.add(identifier, entry)
+
+    def add(self, identifier: int, entry: IndexEntry) -> None:
         # Beside its words stand marks of its project, kind and the like, so that the index alone can tell which
         # matches are of them.
         held = self._tx.row(
             "SELECT project_key, kind, scope, namespace, status FROM observations WHERE id = ?", (identifier,)
         )
         assert held is not None
-        self.remove(identifier)
         self._tx.execute(
             "INSERT INTO search_index (rowid, title, content, tags, marks) VALUES (?, ?, ?, ?, ?)",
             (identifier, entry.title, entry.content, entry.tags, marks(*held)),

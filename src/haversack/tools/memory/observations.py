@@ -35,6 +35,7 @@ TITLE_WIDTH = 80
     group="memory",
     always_loaded=True,
     writes=True,
+    atomic=True,
 )
 def mem_save(
     caller: Caller,

@@ -1,7 +1,7 @@
 """The one road: find, validate and run a tool, then deliver its outcome. Every door calls tools here and only here."""
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from haversack.app import Caller
@@ -29,16 +29,17 @@ def call(caller: Caller, name: str, arguments: Mapping[str, object], options: Op
     tool = find(name)
     _admit(caller, tool)
     origin = Origin(tool.name, default_tokens=tool.default_tokens)
-    asked = _wanted(arguments)
+    asked: Asked | None = None
     try:
         arguments = with_whole_characters(arguments)
         origin = Origin(tool.name, arguments, tool.default_tokens)
         values = validate(tool, arguments)
         asked = _asked(values, options)
-        outcome = tool.run(caller, asked.level, values)
-        return deliver(caller, origin, outcome, asked)
+        with caller.database.write() if tool.atomic else nullcontext():
+            outcome = tool.run(caller, asked.level, values)
+            return deliver(caller, origin, outcome, asked)
     except HaversackError as error:
-        deliver_failure(caller, origin, error, asked)
+        deliver_failure(caller, origin, error, asked or _wanted(arguments))
         raise
 
 

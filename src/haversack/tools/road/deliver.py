@@ -77,6 +77,8 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
             if trail.write(caller.account, outcome, reply):
                 return reply
         except StoreUnwritable:
+            if caller.database.is_writing:
+                raise  # what was asked for and its trail are one transaction, of which nothing is kept
             # What was asked for has been read or done; only the trail of it is missing, which the reply admits.
             return draft.reply()
 
@@ -157,8 +159,9 @@ def _confirmation(done: Done, budget: Budget, layout: Layout) -> Draft:
         facts = {"message": done.message, **done.facts}
         whole = dumps(facts, ensure_ascii=False)
         text = dumps(facts | {"alert": alert}, ensure_ascii=False) if alert else whole
-    if budget.holds(text):
-        reply = Reply(text, budget.profile.count(text))
+    cost = budget.profile.count(text)
+    if cost <= budget.tokens:
+        reply = Reply(text, cost)
         return Draft(lambda _: reply)
     return fit_document(Document(whole, name="confirmation"), budget, layout)
 
