@@ -214,12 +214,18 @@ def is_noticed_afresh(mutant: Mutant, tests: list[str]) -> bool:
     return ran.returncode != 0
 
 
-def fails(trial: Callable[[], bool], expected_seconds: float) -> bool:
+def limit_processor_time(expected_seconds: float) -> None:
+    """End this process when a test takes far more than it did without a change: it may never end."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = int(time.process_time() + expected_seconds * 4) + 3
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def fails(trial: Callable[[], bool]) -> bool:
     """Whether a trial that ends with True when all is well does not, in a forked process with limits of its own."""
     child = os.fork()
     if child == 0:
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + expected_seconds * 5 + 20),) * 2)
-        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
         signal.alarm(SECONDS)
         passed = False
         try:
@@ -304,12 +310,13 @@ class Trials:
             else:
                 change_constants(mutant)
             for item in items:
+                limit_processor_time(self.seconds[item.nodeid])
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 if session.testsfailed:
                     return False
             return True
 
-        return fails(trial, sum(self.seconds[item.nodeid] for item in items))
+        return fails(trial)
 
 
 def chosen_mutants(places: tuple[str, ...], only: str, sample: int, seed: int) -> list[Mutant]:

@@ -57,6 +57,7 @@ def test_a_secret_is_known_by_its_shape_wherever_it_stands(name: str, secret: st
 # What is between the brackets is the secret.
 NAMED = [
     ("aws-secret-key", "aws_secret_access_key = ⟦wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY⟧"),
+    ("aws-secret-key", 'aws_secret_access_key = "⟦wJalrXUtnFEMIaKaMDENGabPxRfiCYEXAMPLEKEY⟧"'),
     ("aws-secret-key", 'AWS_SECRET_ACCESS_KEY="⟦/Jalr+UtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY⟧"'),
     ("azure-key", "AccountName=x;AccountKey=⟦abcd1234abcd1234abcd1234abcd1234==⟧;EndpointSuffix=y"),
     ("azure-signature", "https://x.example/c?sv=2024&sig=⟦abcd%2B1234abcd1234abcd1234abcd1234%3D⟧"),
@@ -260,6 +261,7 @@ def test_nothing_of_a_value_is_left_behind_when_a_known_shape_ends_inside_it() -
     [
         ((), ""),
         (("aws-access-key",), "redacted 1 secret (aws-access-key)"),
+        (("github-token", "jwt"), "redacted 2 secrets (github-token, jwt)"),
         (("github-token", "jwt", "github-token"), "redacted 3 secrets (github-token x2, jwt)"),
     ],
 )

@@ -12,7 +12,7 @@ from haversack.values import record
 PRIVATE = "private-tag"
 
 _PRIVATE_TAG = pattern(r"<\s{0,16}(?P<close>/?)\s{0,16}private(?=[\s/>])[^<>]*>", re.IGNORECASE)
-# Taking one secret out can lay another bare, such as a password that ran into it; more rounds find nothing.
+# Removing one secret can expose another, such as a password that was joined to it; more rounds find nothing.
 _MOST_ROUNDS = 8
 _SHORT_WORD = 15
 
@@ -110,7 +110,7 @@ def _secrets(text: str) -> Iterator[Span]:
     yield from assigned_secrets(text, lowered)
 
 
-# For the few texts with a letter that grows in lower case; the searches need the places to be the same.
+# For texts whose length changes in lower case: positions found in the copy must be valid in the text.
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
@@ -118,9 +118,9 @@ def _private_parts(text: str) -> Iterator[Span]:
     depth = start = visible = 0
     for tag in _PRIVATE_TAG.finditer(text):
         if tag["close"]:
-            if depth <= 1:
-                yield Span(start if depth else visible, tag.end(), PRIVATE)
-                visible = tag.end()
+            # The part of an inner tag lies within that of the outer one, and is merged with it.
+            yield Span(start if depth else visible, tag.end(), PRIVATE)
+            visible = tag.end()
             depth = max(0, depth - 1)
         elif not tag.group().endswith("/>"):
             start = start if depth else tag.start()

@@ -1,4 +1,4 @@
-"""Secrets that are told by the name they are given: `DB_PASSWORD=...`, `"apiKey": "..."`, `--token ...`.
+"""Secrets recognised by the name they are given: `DB_PASSWORD=...`, `"apiKey": "..."`, `--token ...`.
 
 Code and prose are full of such names beside harmless values (`token: str`, `password = getpass()`), so the
 less a line looks like a settings file, the more its value has to look like a secret.
@@ -97,16 +97,23 @@ class _Name:
     shape: str
     is_password: bool
     is_constant: bool
-    needs_digit: bool = False
+    needs_digit: bool
 
 
 @record
-class _Place:
-    """How an assignment is written."""
+class _Value:
+    """Where the value of a name stands, the sign before it, and how it is written where it has no quotes."""
 
-    is_quoted: bool
-    is_spaced: bool
+    span: Span
     sign: str
+    bare: "_Bare | None"
+
+
+@record
+class _Bare:
+    """How a value without quotes is written."""
+
+    is_spaced: bool
     is_line: bool
     is_delimited: bool
     is_prose: bool
@@ -126,19 +133,18 @@ def assigned_secrets(text: str, lowered: str) -> Iterator[Span]:
         name = _sensitive_name(text[name_start:done]) if sign else None
         if sign is None or name is None or (value := _value(text, name_start, sign)) is None:
             continue
-        span, place = value
-        if _is_secret(text[span.start : span.end], name, place):
+        span = value.span
+        if _is_secret(text[span.start : span.end], name, value.sign, value.bare):
             yield span._replace(name=name.shape)
             done = span.end
-        elif not place.is_quoted:
+        elif value.bare:
             done = _end_of_harmless(text, span)
 
 
 def secret_under_name(name: str, value: str) -> str:
     """The shape of a string held under a name, as in a JSON object; empty when it is no secret."""
     known = _sensitive_name(name)
-    place = _Place(is_quoted=True, is_spaced=False, sign=":", is_line=False, is_delimited=True, is_prose=False)
-    return known.shape if known and _is_secret(value, known, place) else ""
+    return known.shape if known and _is_secret(value, known, ":", None) else ""
 
 
 def _places(marker: str, lowered: str) -> Iterator[int]:
@@ -166,33 +172,32 @@ def _sensitive_name(name: str) -> _Name | None:
     ):
         return None
     if "aws" in words and "secret" in words:
-        return _Name("aws-secret-key", is_password=False, is_constant=is_constant)
+        return _Name("aws-secret-key", is_password=False, is_constant=is_constant, needs_digit=False)
     shape = "password" if word in _PASSWORDS else "api-key" if word.endswith("key") else word.removesuffix("s")
     # "pass" is also what tests do, so it names a password only beside a value with a digit.
     return _Name(shape, word in _PASSWORDS, is_constant, needs_digit=word == "pass" and (last == 0 or not is_constant))
 
 
-def _value(text: str, name_start: int, sign: re.Match[str]) -> tuple[Span, _Place] | None:
+def _value(text: str, name_start: int, sign: re.Match[str]) -> _Value | None:
     """Where the value after a name stands, and how it is written."""
     is_flag = text.startswith("--", name_start)
     if not sign["sign"] and not is_flag:
         return None
     at = sign.end()
     if quoted := _quoted(text, at):
-        place = _Place(True, bool(sign["gap"]), sign["sign"], is_line=False, is_delimited=True, is_prose=False)
-        return quoted, place
+        return _Value(quoted, sign["sign"], None)
     before = text[name_start - 1 : name_start]
     is_setting = before == ":" and text[name_start] == "_"
     is_delimited = is_flag or is_setting or (before != "" and before in ";?&'\"")
-    bare = (_DELIMITED_VALUE if is_delimited else _BARE_VALUE).match(text, at)
-    if bare is None:
+    found = (_DELIMITED_VALUE if is_delimited else _BARE_VALUE).match(text, at)
+    if found is None:
         return None
-    end = at + len(bare.group().rstrip(",;."))
+    end = at + len(found.group().rstrip(",;."))
     is_spaced = bool(sign["gap"]) or text[sign.end("sign") : at] != ""
     # `connect(password=pw1, ...)` passes a variable; `user=me password=pw1` is a connection string.
     is_prose = sign["sign"] == ":" or (not is_spaced and text[end : end + 1] != ",")
-    place = _Place(False, is_spaced, sign["sign"], _is_own_line(text, name_start, end), is_delimited, is_prose)
-    return Span(at, end, ""), place
+    bare = _Bare(is_spaced, _is_own_line(text, name_start, end), is_delimited, is_prose)
+    return _Value(Span(at, end, ""), sign["sign"], bare)
 
 
 def _quoted(text: str, at: int) -> Span | None:
@@ -222,18 +227,18 @@ def _is_own_line(text: str, start: int, end: int) -> bool:
     )
 
 
-def _is_secret(value: str, name: _Name, place: _Place) -> bool:
-    may_hold_blanks = name.is_password and name.is_constant and place.sign == "="
+def _is_secret(value: str, name: _Name, sign: str, bare: _Bare | None) -> bool:
+    may_hold_blanks = name.is_password and name.is_constant and sign == "="
     if _PLACEHOLDER.match(value) or (not may_hold_blanks and _BLANK.search(value)):
         return False
     is_aws = name.shape == "aws-secret-key" and len(value) == 40
     if not is_aws and (_PATH_OR_URL.match(value) or ("{" in value and "}" in value)):
         return False
     if value.isdigit():
-        return name.is_password and len(value) >= 4 and (place.is_quoted or place.is_line) and name.is_constant
-    if place.is_quoted:
+        return name.is_password and len(value) >= 4 and (bare is None or bare.is_line) and name.is_constant
+    if bare is None:
         return _is_secret_string(value, name)
-    return _is_secret_word(value, name, place)
+    return _is_secret_word(value, name, sign, bare)
 
 
 def _is_secret_string(value: str, name: _Name) -> bool:
@@ -246,26 +251,26 @@ def _is_secret_string(value: str, name: _Name) -> bool:
     return len(value) >= 8 and (has_digit or (name.is_constant and len(value) >= 12) or len(value) >= 24)
 
 
-def _is_secret_in_a_sentence(value: str, name: _Name, place: _Place) -> bool:
+def _is_secret_in_a_sentence(value: str, name: _Name, bare: _Bare) -> bool:
     """Whether a value with a digit is a secret in the middle of a line: where less tells, it must be longer."""
     if not name.is_password:
         return len(value) >= _TELLING_KEY and _LETTER.search(value) is not None
     if "/" in value:
         return False
-    return len(value) >= (_TELLING_PASSWORD if place.is_prose else _TELLING_VALUE)
+    return len(value) >= (_TELLING_PASSWORD if bare.is_prose else _TELLING_VALUE)
 
 
-def _is_secret_word(value: str, name: _Name, place: _Place) -> bool:
+def _is_secret_word(value: str, name: _Name, sign: str, bare: _Bare) -> bool:
     """Whether a value without quotes is a secret, and not a variable, a type or the next word of a sentence."""
-    if any(sign in value for sign in "()[]{}<>") or _ATTRIBUTE.match(value):
+    if any(bracket in value for bracket in "()[]{}<>") or _ATTRIBUTE.match(value):
         return False
     has_digit = _DIGIT.search(value) is not None
-    if name.is_constant and place.sign == "=" and not place.is_spaced:
-        return len(value) >= (4 if name.is_password else 8) and (place.is_line or place.is_delimited or has_digit)
+    if name.is_constant and sign == "=" and not bare.is_spaced:
+        return len(value) >= (4 if name.is_password else 8) and (bare.is_line or bare.is_delimited or has_digit)
     if _VARIABLE.match(value) and (_SAYS_SECRET.search(value) or not has_digit):
-        return name.is_constant and name.is_password and place.is_line
-    if not (place.is_line or place.is_delimited):
-        return has_digit and not _TECHNICAL.match(value) and _is_secret_in_a_sentence(value, name, place)
+        return name.is_constant and name.is_password and bare.is_line
+    if not (bare.is_line or bare.is_delimited):
+        return has_digit and not _TECHNICAL.match(value) and _is_secret_in_a_sentence(value, name, bare)
     if name.is_password:
         return len(value) >= 6 and (has_digit or not value.isalpha())
-    return has_digit and len(value) >= (8 if place.is_delimited or not _VARIABLE.match(value) else 16)
+    return has_digit and len(value) >= (8 if bare.is_delimited or not _VARIABLE.match(value) else 16)
