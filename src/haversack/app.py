@@ -1,4 +1,4 @@
-"""The composition root: one `App` for a store, one `Caller` for whoever asks it for something."""
+"""The composition root: one `App` for a store, one `Caller` for each connection to it."""
 
 import os
 import threading

@@ -9,7 +9,7 @@ from haversack.errors import WrongUsage
 
 
 class _Wanted(BaseException):
-    """Brings a parser to whoever wants it; not an error, so that no command catches it."""
+    """Carries a parser to the code that asked for it; not an error, so that no command catches it."""
 
     def __init__(self, parser: "Parser") -> None:
         super().__init__()

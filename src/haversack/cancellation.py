@@ -1,4 +1,4 @@
-"""Stopping a call that nobody waits for any more."""
+"""Stopping a call whose caller no longer waits for it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: compiling is dear, and every start would pay."""
+"""Regular expressions that are compiled when they are first used: compiling is slow, and would delay every start."""
 
 import re
 from typing import Any, cast

@@ -89,7 +89,7 @@ def _initializer(title: str, names: tuple[str, ...], defaults: dict[str, Any]) -
 
 
 def _compiled(cls: type, names: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., None]:
-    """The same initializer written out field by field: several times as fast, but dear to make."""
+    """The same initializer written out field by field: several times as fast, but slow to make."""
     scope: dict[str, Any] = {}
     parameters, lines = [], []
     for number, name in enumerate(names):

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None, doors: Sequence[Door] = ()) -> 
 
 
 def _failed(error: HaversackError, *, as_json: bool) -> int:
-    """Print an error on standard error, as JSON for whoever asked for JSON, and return its exit code."""
+    """Print an error on standard error, as JSON where JSON was asked for, and return its exit code."""
     from haversack.cli.wording import reworded
 
     reworded(error)

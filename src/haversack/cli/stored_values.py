@@ -13,7 +13,7 @@ SOURCES = ("project", "kind", "tag", "id", "deleted")
 MOST = 100
 SEARCHED_TITLES = 2_000
 BUSY_MILLISECONDS = 300
-"""Nobody waits longer for a Tab key."""
+"""How long a completion waits for a store that another process holds."""
 
 
 def run(typed: list[str]) -> int:

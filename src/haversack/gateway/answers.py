@@ -150,7 +150,7 @@ class Answers:
             calls = [each for each in self._requests.waiting() if each.method == "tools/call"]
             pending = self._requests.answered(calls[0].identifier) if len(calls) == 1 else None
         if pending is None and identifier is not None and spool.is_complete:
-            # The request was too long to be read, too; whoever sent it must not wait for ever.
+            # The request was too long to be read, too; its sender must not wait for ever.
             self._desk.refuse(identifier, INTERNAL_ERROR, f"the answer has {spool.size:,} bytes")
             return
         if pending is None:

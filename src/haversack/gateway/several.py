@@ -363,7 +363,7 @@ class Gateway:
                 self._desk.write(encoded({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
 
     def ended(self, lane: Lane, waiting: list[Pending], message: str) -> None:
-        """Answer whoever waits for a server that has ended; the others go on."""
+        """Answer the requests that wait for a server that has ended; the others go on."""
         for pending in waiting:
             if self._pending.pop(key_of(pending.identifier), None) is not None:
                 self._refuse(pending, ToolFailed(message, hint="the server is started again by the next call"))

@@ -50,7 +50,7 @@ class Wrap:
             threading.Thread(target=pump, daemon=True).start()
 
     def finish(self, code: int | None) -> None:
-        """Answer whoever still waits, now that the server has ended with an exit code (None: the client left)."""
+        """Answer the requests that still wait after the server ended with an exit code (None: the client left)."""
         waiting = self._requests.abandon()
         if code is None:
             return

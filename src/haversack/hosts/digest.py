@@ -55,7 +55,7 @@ def compose(material: Material, count: Callable[[str], int], limit: int) -> str:
             return text
         longest = max(sections, key=lambda name: len(sections[name]))
         if len(sections[longest]) > 1:
-            # What is dropped is the oldest but one: the first request is the last thing to go.
+            # The second oldest is dropped first; the first request is kept longest.
             sections[longest].pop(1 if longest == "Asked" else 0)
         elif width > 20:
             width //= 2

@@ -90,7 +90,7 @@ def _answered(host: Host, event: Event, sent: dict[str, Any]) -> str:
 
 
 def _log(line: str) -> None:
-    """Add a line to the log of hooks; a log that cannot be written is not worth a word."""
+    """Add a line to the log of hooks; a log that cannot be written is ignored."""
     from haversack.config import default_home
 
     path = os.path.join(default_home(os.environ), "logs", "hooks.log")

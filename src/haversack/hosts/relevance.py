@@ -1,4 +1,4 @@
-"""Which memories are about a prompt: silence is the default, since a weak memory costs more than it is worth."""
+"""Which memories are about a prompt: none is the default, since a weak match costs more tokens than it is worth."""
 
 from math import log
 

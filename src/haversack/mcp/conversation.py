@@ -169,7 +169,7 @@ class Conversation:
 
     def _receive_one(self, message: object, respond: Respond) -> None:
         if isinstance(message, dict) and "method" not in message and ("result" in message or "error" in message):
-            # This server asks its client nothing, so there is nothing to match an answer with.
+            # This server sends no requests, so an answer matches nothing.
             return
         try:
             content = checked(message)

@@ -19,7 +19,7 @@ _TYPES: Mapping[str, Json] = {
 _EXPLAINED = {"detail_level", "project", "namespace"}
 # Only programs want them, and they read the reference.
 UNLISTED = {"format", "expected_hash", "first", "without"}
-# A bound nobody reaches.
+# A bound that no caller reaches.
 _PLENTY = 1_000_000
 
 

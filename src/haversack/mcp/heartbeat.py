@@ -1,4 +1,4 @@
-"""Signs of life: while a call takes long, its client hears every few seconds that it is still going."""
+"""Progress notifications: while a call takes long, its client is told every few seconds that it still runs."""
 
 import threading
 import time

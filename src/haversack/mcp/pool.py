@@ -48,7 +48,7 @@ class Pool:
             thread.start()
 
     def drop(self) -> None:
-        """Forget what no thread has begun."""
+        """Drop the work that no thread has begun."""
         with self._work:
             self._waiting.clear()
             self._room.notify_all()

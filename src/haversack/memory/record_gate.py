@@ -58,7 +58,7 @@ class Gate:
 _TEXTS = frozenset({"title", "content", "summary", "note"})
 _LONGEST_NAME = 4_000
 _HIGHEST_ID = 1 << 48
-"""Ids follow each other from the highest, so one near the end of the integers would end all saving."""
+"""The limit of ids that are accepted: new ids follow the highest one, and integers end."""
 
 
 def _check_id(value: int) -> int:

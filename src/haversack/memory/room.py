@@ -14,7 +14,7 @@ def microseconds_now() -> int:
 
 
 def _unheard(identifier: int) -> None:
-    """The callback of a memory whose saves nobody follows: it does nothing."""
+    """A callback for saves that does nothing."""
 
 
 @record

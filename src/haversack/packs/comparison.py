@@ -1,4 +1,4 @@
-"""Two packs held against each other: what the later one adds, leaves out and says differently."""
+"""The difference of two packs: what the later one adds, leaves out and says differently."""
 
 from collections.abc import Mapping
 

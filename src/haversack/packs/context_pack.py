@@ -9,7 +9,7 @@ from haversack.values import record
 
 SEPARATOR = "\n\n---\n\n"
 USUAL_IMPORTANCE = 0.5
-"""The importance of an observation when nobody sets one; it is not printed."""
+"""The default importance of an observation, which is not printed."""
 
 
 class Memorable(Protocol):

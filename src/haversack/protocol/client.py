@@ -121,7 +121,7 @@ class StdioClient:
         code = self.process.wait()
         self._reader.join(timeout=20)
         for stream in (self.process.stdin, self.process.stdout):
-            # What was still to be written has nobody to go to.
+            # What was still to be written has no reader.
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
@@ -134,7 +134,7 @@ class StdioClient:
 
     def _send(self, message: Message) -> None:
         line = json.dumps(message).encode() + b"\n"
-        # A server that has gone is noticed by the reader, which lets everyone know who waits.
+        # A server that has gone is noticed by the reader, which tells every waiting thread.
         with self._writing, contextlib.suppress(OSError, ValueError):
             self._input.write(line)
             self._input.flush()

@@ -66,20 +66,20 @@ class _Interrupted(BaseException):
 
 
 class _Stop:
-    """A wish to stop, which interrupts waiting for input but never the answering of it."""
+    """A request to stop, which interrupts waiting for input but never the answer to a message."""
 
     def __init__(self) -> None:
         self.asked = False
         self._waiting = False
 
     def ask(self, *_: object) -> None:
-        """Note the wish."""
+        """Ask to stop."""
         self.asked = True
         if self._waiting:
             raise _Interrupted
 
     def interruptible(self, wait: Callable[[], T]) -> T | None:
-        """What `wait` gives, or nothing when the wish came before."""
+        """What `wait` gives, or nothing when the request to stop came first."""
         try:
             self._waiting = True
             return None if self.asked else wait()
@@ -104,7 +104,7 @@ def _stopping() -> Iterator[_Stop]:
 
 @contextmanager
 def _own_input(given: IO[bytes] | None) -> Iterator[IO[bytes]]:
-    """The stream messages come from, which no program started from here inherits: it would eat them."""
+    """The stream messages come from, which no program started from here inherits: it would consume them."""
     if given is not None:
         yield given
         return

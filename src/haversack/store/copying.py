@@ -45,7 +45,7 @@ def is_empty(tx: Reader) -> bool:
 
 
 def copy(source: Reader, target: Writer, step: Callable[[str, int], None]) -> dict[str, int]:
-    """Put every row into an empty store; how many of each table. The index is left to whoever knows the words."""
+    """Put every row into an empty store; how many of each table. The caller rebuilds the index."""
     target.adopt_salt(source.value("SELECT value FROM meta WHERE name = 'salt'"))
     counts = {}
     for table in tables():

@@ -1,6 +1,7 @@
 """The stash table: full results and remainders under short keys.
 
-A row outlives its body: it then says which call to make again, and keeps its key from standing for another text.
+A row stays when its body is dropped: it says which call to make again, and its key is
+never given to another text.
 """
 
 from haversack.store.engine import Reader, Writer

@@ -36,7 +36,7 @@ class Census:
 
 
 class Words(Protocol):
-    """The index in one transaction. Whoever changes project, kind, scope, namespace or status indexes anew."""
+    """The index in one transaction. The caller indexes anew after a change of project, kind, scope or the like."""
 
     def add(self, identifier: int, entry: IndexEntry) -> None:
         """Index an observation that is not in the index yet."""

@@ -45,7 +45,7 @@ def closing(opening: str) -> str:
 
 
 def has_marks(text: str) -> bool:
-    """Whether a fence could stand in a text: most texts can be left alone for want of one."""
+    """Whether a fence could stand in a text: most texts have none and need no scan."""
     return BACKTICKS in text or TILDES in text
 
 

@@ -61,7 +61,7 @@ _PARTED = (b"aA", b"AAa", b"a0", b"A0", b"0a", b"0A")
 
 def is_unspaced(text: str) -> bool:
     """Whether a text begins with a character of a script without spaces between words."""
-    # The first of those characters is Thai; the pattern is dear to compile, and most texts can do without it.
+    # The first of those characters is Thai; the pattern is slow to compile, and most texts do not need it.
     return text[:1] > "\u0e00" and UNSPACED_RUN.match(text) is not None
 
 
@@ -166,7 +166,7 @@ def _fold_character(character: str) -> str:
 
 
 def _is_of_a_word(character: str) -> bool:
-    """Whether a character belongs to a word, or is an ASCII sign, which everyone agrees on."""
+    """Whether a character belongs to a word, or is an ASCII sign, which Python and SQLite read alike."""
     if character < "\x80" or character.isalnum() or unicodedata.category(character)[0] == "M":
         return True
     # Han characters newer than this Python.

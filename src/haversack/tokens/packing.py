@@ -87,7 +87,7 @@ def pack_auto(candidates: Sequence[Candidate], room: int) -> Pack:
 def _offer(
     steps: list[tuple[float, int, int]], candidate: Candidate, index: int, held: int | None, below: int | None
 ) -> None:
-    """Add the candidate's best next step per unit, among renderings dearer than the one held.
+    """Add the candidate's best next step per unit, among renderings that cost more than the current one.
 
     `below` bounds the cost of the rendering: the one of that cost was tried and did not fit.
     """

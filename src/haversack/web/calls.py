@@ -1,4 +1,4 @@
-"""Running tools for whoever asks over HTTP, in threads, within their rights."""
+"""Running tools for HTTP callers, in threads, within their rights."""
 
 import asyncio
 import threading

@@ -94,7 +94,7 @@ def check_accept(exchange: Exchange) -> None:
 
 
 def read(exchange: Exchange, body: bytes) -> Message | None:
-    """The message in a body, once its headers agree with it; None for an answer, which nobody waits for."""
+    """The message in a body, once its headers agree with it; None for an answer: this server sends no requests."""
     try:
         content = parse(body)
     except ProtocolError as error:
@@ -233,7 +233,7 @@ class McpRoute:
 
 
 class _Silence:
-    """Takes notifications nobody asked for."""
+    """Discards notifications that the client did not ask for."""
 
     closed = False
 

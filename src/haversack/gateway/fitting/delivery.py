@@ -19,7 +19,7 @@ UNKEPT = "[the store cannot be written: keys last as long as this process]"
 
 
 class _InMemory(App):
-    """An app whose store dies with the process."""
+    """An app whose store is in memory."""
 
     @cached_property
     def database(self) -> Database:
@@ -122,7 +122,7 @@ class Delivery:
         return self._originals.get(key, key)
 
     def debit(self, tokens: int) -> None:
-        """Debit tokens of tool results; an account that is gone or a store that is locked costs nobody a reply."""
+        """Debit tokens of tool results; an account that is gone or a store that is locked does not stop the reply."""
         with suppress(HaversackError):
             if self.caller.account:
                 self.caller.ledger.debit(self.caller.account, tokens)

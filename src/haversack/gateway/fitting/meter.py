@@ -5,7 +5,7 @@ from haversack.values import replace
 
 _PART = 16_384
 _MARGIN = 1.03
-"""Texts counted in parts may come out a little dearer than counted whole."""
+"""By how much a text counted in parts may cost more than the same text counted whole."""
 _BYTE_BOUND = frozenset(("o200k", "bytes4", "claude"))
 """Profiles in which no byte costs more than one unit."""
 WIDEST = 1_000_000

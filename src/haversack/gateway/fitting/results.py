@@ -29,7 +29,7 @@ _WIDEST_GAP = (
     f'\n[… 1,000,000 lines left out: more("{_DEAREST_KEY}"), ~1,000,000 tokens]\n\n📏 ~100,000 tokens\n'
     "[Budget Critical: ~100k tokens over. Complete or hand over now.]"
 )
-"""What stands between and below the two ends of an error, at its dearest."""
+"""The most that stands between and below the two ends of an error."""
 
 
 @record

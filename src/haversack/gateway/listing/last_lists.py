@@ -30,7 +30,7 @@ class LastLists:
         return [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
 
     def instructions(self, server: Server) -> str:
-        """What a server had to say of itself."""
+        """The instructions a server had, under the same command."""
         return str(self._entry(server).get("instructions") or "")
 
     def keep(self, server: Server, tools: list[Json], instructions: str) -> None:

@@ -1,4 +1,4 @@
-"""One upstream server as a process: its streams, its last words, and its end."""
+"""One upstream server as a process: its streams, the last lines of its standard error, and how it ends."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Lines too long for memory, kept in a file that nobody else can open and that goes when the process goes."""
+"""Lines too long for memory, kept in a file that no other user can open and that is deleted with the process."""
 
 import mmap
 import tempfile

@@ -201,7 +201,7 @@ class Background:
         self._starting = threading.Lock()
 
     def note(self, memory: Memory, identifier: int) -> None:
-        """Say what was saved in a memory; the first time, this starts the thread where there is a model."""
+        """Queue an observation that was saved; the first one starts the thread if there is a model."""
         if not _usable_model(memory):
             return
         self._saved.put((memory, identifier))

@@ -1,4 +1,4 @@
-"""Compaction: old observations make room, softly, with a summary in their place."""
+"""Compaction: old observations are softly deleted, and a summary takes their place."""
 
 from haversack.errors import InvalidArgument
 from haversack.memory.room import Memory

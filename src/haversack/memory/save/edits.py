@@ -82,7 +82,7 @@ def update(memory: Memory, identifier: int, changes: Changes, *, expected_hash: 
 
 
 def state_hash(observation: Observation) -> str:
-    """What an observation says and how it stands, in a few characters: any change of it gives another."""
+    """A short digest of an observation and its state, which any change of it changes."""
     parts = (observation.content_hash, observation.title, observation.content, *observation.tags,
              str(observation.importance), observation.status, observation.verification, str(observation.pinned),
              observation.topic_key, str(observation.deleted_at))  # fmt: skip

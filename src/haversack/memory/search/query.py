@@ -125,7 +125,7 @@ def parse_query(text: str) -> Query:
     words = [(term, count) for chunk, count in Counter(typed).items() for term in _chunk_terms(chunk)]
     phrases = [term for quote in quotes for term in _phrase_terms(quote)]
     if any(not _is_noise(term) for term, _ in words):
-        # Beside other words a quote is a wish: what holds the phrase ranks high, what holds its words is found too.
+        # Beside other words a phrase is not required: what holds it ranks high, what holds its words is found too.
         wished = [(replace(term, required=False), 1) for term in phrases if len(term.tokens) > 1]
         spelled = [(term, 1) for quote in quotes for chunk in quote.split() for term in _chunk_terms(chunk)]
         counted = [*wished, *words, *spelled]

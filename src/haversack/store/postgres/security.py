@@ -7,7 +7,7 @@ _WRITABLE_TOO = " AND o.realm = ANY ((SELECT writable())::int[])"
 
 
 def _secured(table: str, seen: str, changed: str) -> str:
-    """Row security for a table; whoever sees a row without the right to change it gets an error, not silence."""
+    """Row security for a table; a change of a row one may see but not change is an error, not a change of no rows."""
     return f"""
         ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
         ALTER TABLE {table} FORCE ROW LEVEL SECURITY;

@@ -13,7 +13,7 @@ from haversack.store.postgres.security import GRANTS
 from haversack.values import record
 
 LEAST_SERVER = 150_000
-"""Views with the rights of whoever asks came with PostgreSQL 15."""
+"""The first version with views that have the rights of the role that queries them."""
 
 Connection: TypeAlias = psycopg.Connection
 

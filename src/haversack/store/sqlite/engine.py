@@ -20,7 +20,7 @@ BUSY_TIMEOUT_MS = 30_000
 _LEAST_ROOM = 200_000
 """Bytes of free disk below which a failed write is put down to a full disk."""
 MEMORY = ":memory:"
-"""The path of a store that lives and dies with its `Database`."""
+"""The path of a store in memory, which ends with its `Database`."""
 
 _HINTS: dict[Hint, str] = {"pinned": "INDEXED BY observations_pinned", "in order": "CROSS"}
 

@@ -232,7 +232,7 @@ MIGRATIONS: tuple[str, ...] = (
         items TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
-    # In other databases a column `user` is the name of whoever is logged in.
+    # In other databases a column `user` is the name of the user who is logged in.
     "ALTER TABLE accounts RENAME COLUMN user TO user_message",
     """
     -- Every project anything was ever stored under; `short` is its key's last part. A project that was renamed or

@@ -1,4 +1,4 @@
-"""The prompts for memory: bring back what is known, and put away what was learned."""
+"""The prompts for memory: recall what is known, and save what was learned."""
 
 from typing import Annotated
 

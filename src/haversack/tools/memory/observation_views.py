@@ -19,7 +19,7 @@ MATCH_WIDTH = 220
 """A snippet around a match says what was asked in less than the beginning of a text would take."""
 SNIPPET_BYTES = 300
 PLAIN_KIND = "observation"
-"""The kind that says nothing, which search results do not spend tokens on."""
+"""The default kind, which search results leave out to save tokens."""
 
 
 def title_line(observation: Observation) -> str:
@@ -122,7 +122,7 @@ def _begins_with_title(body: str, title: str) -> bool:
 
 
 def details(observation: Observation, *, dated: bool = True) -> str:
-    """The line under a title: `*2026-02-10 | importance: 0.8 | tags: auth, jwt*`, without what nobody set."""
+    """The line under a title: `*2026-02-10 | importance: 0.8 | tags: auth, jwt*`, without what was not set."""
     parts = [times.date(observation.updated_at)] if dated else []
     if observation.importance != USUAL_IMPORTANCE:
         parts.append(f"importance: {observation.importance:g}")
