@@ -85,7 +85,9 @@ def _painted(line: str) -> str:
     if _FOOTER.match(line):
         return f"\x1b[2m{line}\x1b[0m"
     if _TITLE.match(line):
-        return f"\x1b[1m{line}\x1b[0m"
+        # The text of an observation may follow its title on the same line.
+        title, colon, text = line.partition(": ") if line[1:2].isdigit() else (line, "", "")
+        return f"\x1b[1m{title}{colon.rstrip()}\x1b[0m{' ' if colon else ''}{text}"
     return line
 
 

@@ -67,10 +67,10 @@ def run(typed: list[str]) -> int:
 
 
 def _show(caller: Caller) -> None:
-    memories = [_arguments(text) for text in MEMORIES.strip().split("\n\n")]
-    for arguments in memories:
+    saved = memories()
+    for arguments in saved:
         call(caller, "mem_save", arguments)
-    terminal.show(f"A store with {len(memories)} memories of the project {PROJECT!r}, in a temporary place.")
+    terminal.show(f"A store with {len(saved)} memories of the project {PROJECT!r}, in a temporary place.")
     for budget in (120, 400):
         _step(f'haversack search "{QUESTION}" --token-budget {budget}')
         reply = call(caller, "mem_search", {"query": QUESTION, "max_tokens": budget})
@@ -89,22 +89,25 @@ def _show(caller: Caller) -> None:
     terminal.show(CONNECT)
 
 
+def memories() -> list[dict[str, object]]:
+    """The demo's memories as arguments of `mem_save`."""
+    return [_arguments(text) for text in MEMORIES.strip().split("\n\n")]
+
+
 def _arguments(text: str) -> dict[str, object]:
-    """One of the demo's memories as arguments of `mem_save`."""
     head, *lines = text.split("\n")
     title, kind, tags, importance = head.split(" | ")
     return {
         "title": title,
         "kind": kind,
-        "tags": tags,
-        "importance": importance,
+        "tags": tags.split(","),
+        "importance": float(importance),
         "content": " ".join(lines),
         "project": PROJECT,
     }
 
 
-CONNECT = """Claude Code:  claude mcp add haversack -s user -- haversack serve
-Codex:        codex mcp add haversack -- haversack serve
+CONNECT = """The hosts on this machine: haversack install
 Any client:   {"mcpServers": {"haversack": {"command": "haversack", "args": ["serve"]}}}
 More clients: docs/clients.md"""
 
