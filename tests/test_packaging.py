@@ -1,8 +1,11 @@
 """What is published says one version, and parses."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -31,3 +34,19 @@ def test_every_page_of_the_documentation_is_in_the_site() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     missing = [page.name for page in (ROOT / "docs").glob("*.md") if f": {page.name}" not in settings]
     assert missing == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_the_picture_of_the_readme_is_drawn_from_what_commands_print() -> None:
+    drawn = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "draw_terminal.py"), "-"], capture_output=True, text=True, check=True
+    ).stdout
+    rows = written_in(drawn)
+    assert any(row.startswith("saved #11 in project orchard") for row in rows)
+    assert sum(row.startswith("📏") for row in rows) == 2
+    kept = written_in((ROOT / "docs" / "pictures" / "terminal.svg").read_text(encoding="utf-8"))
+    assert [row for row in rows if row.startswith("$")] == [row for row in kept if row.startswith("$")]
+
+
+def written_in(svg: str) -> list[str]:
+    return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]

@@ -1,4 +1,4 @@
-"""Draw docs/pictures/terminal.svg, the picture of the README: commands run in a real terminal, and what they printed."""
+"""Draw docs/pictures/terminal.svg, the picture of the README: what commands print in a real terminal."""
 
 import html
 import json
@@ -102,7 +102,8 @@ def drawing(lines: list[str]) -> str:
             f'<tspan class="{style}">{html.escape(text)}</tspan>' if style else html.escape(text) for text, style in row
         )
         texts.append(f'<text x="{MARGIN}" y="{MARGIN + number * LINE}" xml:space="preserve">{spans}</text>')
-    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" \
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" {size} \
 role="img" aria-label="A terminal: haversack saves a note, searches within 120 and 80 tokens, and makes a context pack">
 <style>
 rect {{ fill: #fbfaf7; stroke: #d5d0c4 }}

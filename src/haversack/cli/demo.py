@@ -107,7 +107,8 @@ def _arguments(text: str) -> dict[str, object]:
     }
 
 
-CONNECT = """The hosts on this machine: haversack install
+CONNECT = """This machine: haversack install      # finds Claude Code, Codex, Gemini CLI, ... and connects them
+By hand:      claude mcp add haversack -s user -- haversack serve
 Any client:   {"mcpServers": {"haversack": {"command": "haversack", "args": ["serve"]}}}
 More clients: docs/clients.md"""
 
