@@ -29,6 +29,7 @@ check: install-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 src/haversack
 	$(BIN)/lint-imports
 
 docs: install-dev

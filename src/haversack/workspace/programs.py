@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import lru_cache
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from haversack.cancellation import check, current
 from haversack.errors import ToolFailed
@@ -211,9 +211,10 @@ class Polling:
         self._deadline = time.monotonic() + seconds
         self._expire = expire
         self._output, self._errors = process.stdout.fileno(), process.stderr.fileno()
-        self._poll = select.poll()
+        posix: Any = select  # Windows has no poll, and never comes here
+        self._poll = posix.poll()
         for descriptor in (self._output, self._errors):
-            self._poll.register(descriptor, select.POLLIN)
+            self._poll.register(descriptor, posix.POLLIN)
         self._end: int | None = None
         _widen(self._output)
 
@@ -227,8 +228,9 @@ class Polling:
         self._poll.unregister(self._output)
         with suppress(AttributeError, OSError):
             # Linux tells of the end itself; elsewhere one has to look again and again.
-            self._end = os.pidfd_open(self._process.pid)
-            self._poll.register(self._end)
+            if sys.platform == "linux":
+                self._end = os.pidfd_open(self._process.pid)
+                self._poll.register(self._end)
         while self._process.poll() is None:
             self._ready(most=3_600 if self._end is not None else 0.001)
         self.close()

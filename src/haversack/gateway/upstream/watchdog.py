@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from contextlib import suppress
 
@@ -51,6 +52,8 @@ class Watchdog:
 
 def _watch(pipe: int) -> None:
     """Read what to guard until the other end is gone, then end it. Never returns."""
+    if sys.platform == "win32":
+        return
     try:
         # A session of its own: a signal to the client's whole process group must not reach the watchdog.
         os.setsid()
@@ -76,6 +79,8 @@ def _close_all_but(pipe: int) -> None:
 
 
 def _end(groups: set[int]) -> None:
+    if sys.platform == "win32":
+        return
     until = time.monotonic() + TERMINATE_SECONDS
     _signal(groups, signal.SIGTERM)
     while any(map(_lives, groups)) and time.monotonic() < until:
@@ -84,12 +89,16 @@ def _end(groups: set[int]) -> None:
 
 
 def _signal(groups: set[int], number: int) -> None:
+    if sys.platform == "win32":
+        return
     for group in groups:
         with suppress(OSError):
             os.killpg(group, number)
 
 
 def _lives(group: int) -> bool:
+    if sys.platform == "win32":
+        return False
     try:
         os.killpg(group, 0)
     except OSError:

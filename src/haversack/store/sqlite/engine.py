@@ -1,6 +1,7 @@
 """SQLite behind the store's protocol: one file, a connection for each thread."""
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -369,7 +370,7 @@ def _read_only(path: str, error: Exception) -> StoreReadOnly:
 def _has_no_room(path: str) -> bool:
     """Whether the disk is full; SQLite then does not always say so."""
     folder = os.path.dirname(path) or "."
-    if not hasattr(os, "statvfs") or not os.path.isdir(folder):
+    if sys.platform == "win32" or not os.path.isdir(folder):
         return False
     disk = os.statvfs(folder)
     return disk.f_bavail * disk.f_frsize < _LEAST_ROOM
