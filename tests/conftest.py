@@ -29,7 +29,7 @@ settings.load_profile("haversack")
 
 ENGINES = ["sqlite"]
 """The engines of this run; `--engine` says which."""
-ON_EVERY_ENGINE = ("store", "memory", "worklog", "packs", "tools", "contract")
+ON_EVERY_ENGINE = ("store", "memory", "worklog", "packs", "tools", "contract", "cli", "mcp", "http", "library")
 """The rooms whose tests run on the engine that was asked for; the others say nothing of the store."""
 
 
@@ -95,8 +95,13 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The engine of the test: on PostgreSQL every store that would be a file is a schema."""
+def engine(
+    request: pytest.FixtureRequest, own_home: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The engine of the test: on PostgreSQL every store that would be a file is a schema.
+
+    Programs that the test starts find it in their environment; all of them share the store of the usual home.
+    """
     name: str = getattr(request, "param", "sqlite")
     if name == "sqlite":
         yield name
@@ -110,6 +115,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     stores = Stores()
     for module in (sqlite, worklog):
         monkeypatch.setattr(module, "Database", stores)
+    monkeypatch.setenv("HAVERSACK_STORE_URL", stores.url_of(str(tmp_path / "home" / "haversack.db")))
     yield name
     stores.end()
 

@@ -69,11 +69,9 @@ class Stores:
     def __init__(self) -> None:
         self._by_path: dict[str, str] = {}
 
-    def __call__(self, path: str) -> PostgresStore:
+    def __call__(self, path: str, *, busy_milliseconds: int | None = None) -> PostgresStore:
         if path != MEMORY:
-            if path not in self._by_path:
-                self._by_path[path] = schemas().take()
-            return PostgresStore(schemas().url(self._by_path[path]), connections=12)
+            return PostgresStore(self.url_of(path), connections=12)
         schema = schemas().take()
         store = PostgresStore(schemas().url(schema), connections=4)
         connections = store._connections
@@ -84,6 +82,12 @@ class Stores:
 
         weakref.finalize(store, end)
         return store
+
+    def url_of(self, path: str) -> str:
+        """The address of the schema that a file's path stands for."""
+        if path not in self._by_path:
+            self._by_path[path] = schemas().take()
+        return schemas().url(self._by_path[path])
 
     def end(self) -> None:
         """Let other tests use the schemas."""

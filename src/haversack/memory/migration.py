@@ -40,6 +40,7 @@ def migrate(
     A source that is damaged is refused; it is never changed.
     """
     done: list[Migrated] = []
+    source.note_export(f"copied to {target.describe()}")
     try:
         with source.read() as reading:
             if wrong := reading.words.check():

@@ -54,6 +54,7 @@ class Imported:
 
 def export(memory: Memory, *, include_deleted: bool = False) -> Generator[str, None, None]:
     """Every record of the store, deleted observations only when asked for, one JSON document to a line."""
+    memory.database.note_export("deleted ones too" if include_deleted else "")
     with memory.database.read() as tx:
         yield _line("haversack", {"format": FORMAT})
         for session in sessions.everything(tx):

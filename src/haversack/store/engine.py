@@ -89,3 +89,6 @@ class Engine(Protocol):
 
     def size(self) -> int:
         """The bytes the store takes on disk."""
+
+    def note_export(self, what: str) -> None:
+        """Note that memories left the store, where a store keeps who did what."""

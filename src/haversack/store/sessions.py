@@ -81,7 +81,7 @@ def count(tx: Reader, project_key: str, namespace: str | None) -> int:
 
 def everything(tx: Reader, *, forgotten: bool = True) -> list[Session]:
     """Every session, by id; those of forgotten projects only if asked for."""
-    condition = "1" if forgotten else "forgotten_at IS NULL"
+    condition = "1 = 1" if forgotten else "forgotten_at IS NULL"
     return [Session(*row) for row in tx.rows(f"{_SESSION} WHERE {condition} ORDER BY id")]
 
 
@@ -134,5 +134,5 @@ def count_prompts(tx: Reader, project_key: str, namespace: str | None) -> int:
 
 def every_prompt(tx: Reader, *, forgotten: bool = True) -> list[Prompt]:
     """Every prompt, by id; those of forgotten projects only if asked for."""
-    condition = "1" if forgotten else "forgotten_at IS NULL"
+    condition = "1 = 1" if forgotten else "forgotten_at IS NULL"
     return [Prompt(*row) for row in tx.rows(f"{_PROMPT} WHERE {condition} ORDER BY id")]

@@ -100,7 +100,7 @@ class PostgresStore:
     def _set_member(self, subject: str) -> None:
         self.member = subject
         schema, who = self.address.schema, _literal(subject) if subject else "NULL"
-        enter = f"SELECT {schema}.enter({who}, {VERSION})"
+        enter = f"SET LOCAL search_path TO {schema}; SELECT {schema}.enter({who}, {VERSION})"
         self._reading = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {enter}"
         # The lock is taken in a statement of its own: what follows must see what its last holder wrote.
         self._writing = (
@@ -176,6 +176,11 @@ class PostgresStore:
                     (self.address.schema,),
                 )
             )
+
+    def note_export(self, what: str) -> None:
+        """Keep in the audit that the member took out what they see."""
+        with self.write() as tx:
+            tx.run("SELECT note_export(?)", (what,))
 
     def _begin(self, opening: str) -> Connection:
         connection = self._connections.take()

@@ -22,7 +22,7 @@ from haversack.store.postgres.address import Address
 _BUSY = {"55P03", "57014", "53300", "40001", "40P01", "53400"}
 _FULL = {"53100", "53200"}
 _NO_SCHEMA = {"3F000", "42P01", "42883"}
-OTHER_VERSION, NOT_A_MEMBER = "HV001", "HV002"
+OTHER_VERSION, NOT_A_MEMBER, SPEAKS_FOR_ITSELF = "HV001", "HV002", "HV003"
 
 
 @contextmanager
@@ -43,6 +43,9 @@ def translate(error: psycopg.Error, address: Address, version: int) -> Haversack
     if state == NOT_A_MEMBER:
         hint = f"the owner of the store runs `haversack store member {said} --url URL`, or set store.member"
         return Forbidden(f"{said!r} is not a member of {where}", hint=hint)
+    if state == SPEAKS_FOR_ITSELF:
+        hint = "leave store.member empty, or use the login that the owner of the store named with --role"
+        return Forbidden(f"the login {said} speaks for itself alone in {where}", hint=hint)
     if state in _BUSY:
         return StoreBusy(f"{where} is busy ({said})", hint="try again in a moment")
     if state in _FULL:

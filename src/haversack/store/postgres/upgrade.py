@@ -51,6 +51,7 @@ def upgrade(url: str, role: str = "") -> Upgraded:
         connection.execute(GRANTS.format(schema=address.schema, role=_quoted(chosen)))
         if before == 0:
             add_member_in(connection, chosen, chosen)
+        connection.execute("UPDATE members SET speaks_for_others = true WHERE subject = %s", (chosen,))
     return Upgraded(before, VERSION, chosen)
 
 
@@ -63,15 +64,33 @@ def _check(connection: Connection, address: Address) -> None:
 
 
 def _version(connection: Connection, address: Address) -> int:
+    """The version of the schema, 0 where it is empty or has to be made; anybody else's is refused."""
+    _check_rights(connection, address)
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {address.schema}")
     connection.execute(f"SET LOCAL search_path TO {address.schema}")
-    if not _value(connection, "SELECT to_regclass(%s)", f"{address.schema}.meta"):
+    if not _value(connection, "SELECT to_regprocedure(%s)", f"{address.schema}.enter(text, integer)"):
         if _value(connection, "SELECT 1 FROM pg_class WHERE relnamespace = %s::regnamespace LIMIT 1", address.schema):
             raise Conflict(
-                f"the schema {address.schema} holds tables of another program", hint="name another schema in the URL"
+                f"the schema {address.schema} holds tables of another program",
+                hint="name another schema in the URL; nothing was changed",
             )
         return 0
     return int(str(_value(connection, "SELECT value FROM meta WHERE name = %s", "version")))
+
+
+def _check_rights(connection: Connection, address: Address) -> None:
+    login, database = connection.info.user, connection.info.dbname
+    owner = _value(connection, "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s", address.schema)
+    if owner is None and not _value(connection, "SELECT has_database_privilege(%s, 'CREATE')", database):
+        raise StoreMisconfigured(
+            f"a right is missing: {login} may make no schema in the database {database}",
+            hint=f"run GRANT CREATE ON DATABASE {database} TO {login}, or name the owner's login in the URL",
+        )
+    if owner is not None and not _value(connection, "SELECT pg_has_role(%s, 'USAGE')", owner):
+        raise StoreMisconfigured(
+            f"a right is missing: the schema {address.schema} belongs to {owner}, not to {login}",
+            hint=f"name the login {owner} in the URL",
+        )
 
 
 def _migrate(connection: Connection, address: Address, before: int) -> None:

@@ -167,6 +167,9 @@ class Database:
         """The file."""
         return self.path
 
+    def note_export(self, what: str) -> None:
+        """Nothing: a file is one person's, and keeps no audit."""
+
     def size(self) -> int:
         """The bytes of the file, its log among them."""
         held = (self.path, f"{self.path}-wal")
