@@ -41,6 +41,10 @@ bench: install-bench
 bench-%: install-bench
 	$(BIN)/python bench/bench_$(subst -,_,$*).py $(ARGS)
 
+.PHONY: bench-before
+bench-before: install-dev
+	$(BIN)/python bench/bench_before.py $(if $(BASE),--base $(BASE)) $(ARGS)
+
 site: install-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
 	$(BIN)/python -m mkdocs build --strict --quiet

@@ -42,7 +42,9 @@ TARGETS = {
         "tests/tokens/test_packing.py",
         "tests/tokens/test_profiles.py",
         "tests/tokens/test_exact_profiles.py",
-        "tests/tools/test_fitting.py",
+        # These compare with other programs for minutes; what they say is said by the others in seconds.
+        "-k",
+        "not whatever_counts_them and not library_of_sources and not units_add_up and not counts_on_any_text",
     ),
     ("text/redaction.py", "text/secret_assignments.py", "text/secret_shapes.py"): ("tests/memory/test_redaction.py",),
     ("tools/road",): (
@@ -57,7 +59,7 @@ TARGETS = {
         "tests/contract/test_known_weaknesses.py",
     ),
 }
-"""What is changed, and the tests that should notice."""
+"""What is changed, and the tests that should notice, as pytest is given them."""
 PATIENCE = 20.0
 """The tests of one change are the quickest ones that together took so many seconds of processor time."""
 SECONDS = 600
@@ -252,7 +254,9 @@ class Trials:
             self.measure(item)
         if session.testsfailed:
             pytest.exit("the tests fail without any change", returncode=2)
-        for mutant in self.tried:
+        for count, mutant in enumerate(self.tried, 1):
+            if count % 20 == 0:
+                print(f"{count} of {len(self.tried)} changes tried", file=sys.stderr, flush=True)
             items = self.items_for(mutant, session)
             files = list(dict.fromkeys(item.nodeid.partition("::")[0] for item in items))
             if mutant.place == "elsewhere":
