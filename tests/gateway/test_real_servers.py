@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +13,11 @@ import pytest
 
 from haversack.tokens import count_tokens
 from tests.gateway.conftest import Open
+from tests.gateway.packages import FOLDER, NODE, PACKAGES, node_server, python_server, with_module, with_package
 from tests.gateway.wire import Wire, texts, wrapped
 
-FOLDER = Path(sys.prefix) / "servers"
-NODE = shutil.which("node")
-PACKAGES = FOLDER / "node_modules/@modelcontextprotocol"
-with_node = pytest.mark.skipif(
-    NODE is None or not PACKAGES.exists(), reason="the node servers are not installed (make test-gateway does it)"
-)
-with_python = pytest.mark.skipif(
-    not (FOLDER / "python").exists(), reason="the Python servers are not installed (make test-gateway does it)"
-)
-
-
-def node_server(name: str, *arguments: str) -> list[str]:
-    return [str(NODE), str(PACKAGES / name / "dist/index.js"), *arguments]
-
-
-def python_server(module: str, *arguments: str) -> list[str]:
-    code = f"import sys; sys.path.insert(0, {str(FOLDER / 'python')!r}); sys.argv[0] = {module!r}; from {module} import main; main()"
-    return [sys.executable, "-c", code, *arguments]
+with_node = with_package("@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem")
+with_python = with_module("mcp_server_git", "mcp_server_time")
 
 
 def listed(wire: Wire) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Answers:
             self._desk.write(line)
         elif self._desk.passes_at_once(len(line), pending):
             self._desk.write(line)
-            self._desk.note(pending, json.dumps(result, ensure_ascii=False))
+            self._desk.note(pending, line)
         else:
             self._desk.submit(lambda: self._desk.deliver(line, pending))
 
@@ -166,7 +166,7 @@ class Answers:
         key = self._desk.spools.add(spool)
         message = spool.notice(key)
         self._desk.answer(pending.identifier, text_result(message))
-        self._desk.note(pending, message)
+        self._desk.note(pending, message.encode())
 
     # Batches: the answers to messages that came in one line go back in one line.
 

@@ -4,8 +4,9 @@ import json
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from haversack.errors import HaversackError
@@ -24,6 +25,8 @@ from haversack.values import record
 MAX_TOKENS_KEY = "haversack/max_tokens"
 APPS_KEY = "io.modelcontextprotocol/ui"
 _BATCH = 64
+_QUIET_SECONDS = 0.05
+"""How long nothing comes before results that were passed on are entered: entering would delay what comes."""
 
 Job = Callable[[], None]
 Json = dict[str, Any]
@@ -62,9 +65,11 @@ class Desk:
         self._output = output
         self._writing = threading.Lock()
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._waiting = 0
+        self._is_busy = True
         self._notes: list[tuple[str, Mapping[str, Any], str, int]] = []
-        self._allocation = 0
+        self._passed: deque[tuple[Pending, bytes]] = deque()
+        self._passed_bytes = 0
+        self._allocation = self._least = 0
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -106,26 +111,41 @@ class Desk:
 
     def submit(self, job: Job) -> None:
         """Have something done when what came before is done."""
-        self._waiting += 1
         self._jobs.put(job)
 
     def passes_at_once(self, size: int, pending: Pending) -> bool:
         """Whether a result of so many bytes fits for sure, so that nothing need be counted before it is sent."""
-        if self._waiting or not self._allocation or self.settings.structured == "strip":
+        if not self._least or self.settings.structured == "strip":
             return False
-        least = min(self._allocation, self._ceiling(pending))
-        return fits_surely(self.delivery.profile, size, least)
+        allowed = self._least
+        if not self._is_busy and self._jobs.empty():
+            # What was passed on and is not entered yet costs at most a token for each byte.
+            allowed = max(allowed, self._allocation - self._passed_bytes)
+        return fits_surely(self.delivery.profile, size, min(allowed, self._ceiling(pending)))
 
     def _ceiling(self, pending: Pending) -> int:
         given = (pending.tokens, pending.server.ceiling(pending.tool), self.settings.budget)
         return min((each for each in given if each), default=10**9)
 
-    def note(self, pending: Pending, text: str) -> None:
-        """Debit a result that was passed on as it came."""
-        self.submit(lambda: self._noted(pending, text))
+    def note(self, pending: Pending, line: bytes) -> None:
+        """Debit a result that was passed on as it came, once nothing else is to be done."""
+        self._passed_bytes += len(line)
+        self._passed.append((pending, line))
+        if len(self._passed) == 1:
+            self.submit(_wake)
 
-    def _noted(self, pending: Pending, text: str) -> None:
-        self._notes.append((pending.label, pending.arguments, text, self.delivery.profile.count(text)))
+    def _count_passed(self) -> None:
+        """Count what was passed on since this was last done."""
+        while self._passed:
+            pending, line = self._passed.popleft()
+            text = line.decode("utf-8", "replace")
+            try:
+                span = members(text)["result"].value
+                text = text[span.start : span.end]
+            except (NotJson, LookupError):
+                pass  # a message of the gateway's own, which is no JSON
+            self._notes.append((pending.label, pending.arguments, text, self.delivery.profile.count(text)))
+        self._passed_bytes = 0
 
     def fitted(self, line: str, pending: Pending, *, inner: bool = False) -> str:
         """A line that answers a tool call, with its result fitted; the line itself where nothing had to change."""
@@ -194,7 +214,7 @@ class Desk:
         """Write what a resource or a prompt holds, and debit it; with `resources = "cut"` its texts are fitted."""
         if not self.settings.cut_resources or pending.method != "resources/read":
             self.write(line)
-            self.note(pending, line.decode("utf-8", "replace"))
+            self.note(pending, line)
             return
 
         def deliver() -> None:
@@ -241,16 +261,29 @@ class Desk:
     def _work(self) -> None:
         # The account is looked at before the first result comes, so that a small one need not wait for it.
         self._look()
-        while (job := self._jobs.get()) is not None:
+        while (job := self._next()) is not None:
             try:
                 job()
             except (HaversackError, OSError, NotJson) as error:
                 say(f"{error}")
-            self._waiting -= 1
-            if not self._waiting or len(self._notes) >= _BATCH:
+            if self._notes and (self._jobs.empty() or len(self._notes) >= _BATCH):
                 self._enter()
         self._enter()
         self.delivery.close()
+
+    def _next(self) -> Job | None:
+        """The next thing to do; what was passed on is entered before it, or when nothing comes for a while."""
+        job: Job | None = _wake
+        while job is _wake:
+            self._is_busy = False
+            try:
+                job = self._jobs.get(timeout=_QUIET_SECONDS if self._passed else None)
+            except Empty:
+                self._enter()
+        self._is_busy = True
+        if self._passed:
+            self._enter()
+        return job
 
     def _look(self) -> None:
         try:
@@ -260,12 +293,18 @@ class Desk:
         except HaversackError as error:
             say(f"no account: {error}")
             self._allocation = self.delivery.caller.config.budget.minimum
+        self._least = min(self._allocation, self.delivery.caller.config.budget.minimum)
 
     def _enter(self) -> None:
+        self._count_passed()
         notes, self._notes = self._notes, []
         if notes:
             self.delivery.note_all(notes)
             self._look()
+
+
+def _wake() -> None:
+    """A job that only wakes whoever waits for one."""
 
 
 def asked_tokens(params: Mapping[str, Any]) -> int | None:

@@ -30,6 +30,8 @@ class Server:
 
     def allows(self, tool: str) -> bool:
         """Whether a tool may be listed and called."""
+        if not self.only and not self.deny:
+            return True
         from fnmatch import fnmatchcase
 
         if any(fnmatchcase(tool, each) for each in self.deny):

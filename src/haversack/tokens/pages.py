@@ -30,7 +30,7 @@ def cut(text: str, room: int, measure: Callable[[str], int], *, fence: str = "")
     """
 
     def weigh(part: str) -> int:
-        return _measure_up_to(part, room, measure)
+        return measure_up_to(part, room, measure)
 
     whole = _dressed(text, fence)
     if not text or weigh(whole) <= room:
@@ -44,7 +44,7 @@ def cut(text: str, room: int, measure: Callable[[str], int], *, fence: str = "")
     return Page(_dressed(beginning, fence), rest, _open_fence(beginning, fence))
 
 
-def _measure_up_to(text: str, room: int, measure: Callable[[str], int]) -> int:
+def measure_up_to(text: str, room: int, measure: Callable[[str], int]) -> int:
     """What `text` measures; of a long one that is far over `room`, what enough of its beginning measures."""
     size = max(_BEGINNING, 5 * room)
     while size < len(text):

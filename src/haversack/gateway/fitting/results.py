@@ -140,15 +140,15 @@ class _Fitting:
         body = body_of(self.content, structured, raw, self.profile, first_structured=self.in_structured)
         whole = body.whole(self._keep_block)
         original = self.delivery.keep(as_document(whole, self.rule.tool), self.rule.tool, self.rule.arguments)
-        shown, text = self._shown_blocks(body)
+        shown, text = self._shown_blocks(body, whole)
         profile = self._channel(shown)
         reply, tokens = self._reply(text, original, profile)
         return Fitted(self._rewritten(shown, reply, original), tokens)
 
-    def _shown_blocks(self, body: Body) -> tuple[list[dict[str, Any]], str]:
+    def _shown_blocks(self, body: Body, whole: str) -> tuple[list[dict[str, Any]], str]:
         """The blocks shown whole, and the text that is to be fitted after them."""
         if self.in_structured or self.result.get("isError") or len(body.parts) == 1:
-            return [], body.whole(self._keep_block)
+            return [], whole
         room = self.rule.tokens - min(_FOOTER, self.rule.tokens // 2)
         budget = Budget(max(room, 1), replace(self.profile, overhead=0))
         shown: list[dict[str, Any]] = []

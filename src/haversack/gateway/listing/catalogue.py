@@ -22,6 +22,7 @@ class Catalogue:
         self.mode: Mode = desk.settings.tools
         self.tools: dict[str, Json] = {}
         self.readable: set[str] = set()
+        self._own = {name: name for name in own_names(())}
         self.is_known = False
         """Whether the whole list has been seen once."""
 
@@ -42,7 +43,9 @@ class Catalogue:
             # A hint of the server may only help where the user trusts the server.
             if server.trust and isinstance(hints, dict) and hints.get("readOnlyHint") is True:
                 self.readable.add(name)
-        self._desk.more_name = own_names(self.tools)[MORE]
+        names = own_names(self.tools)
+        self._own = {listed: own for own, listed in names.items()}
+        self._desk.more_name = names[MORE]
 
     @property
     def may_shrink(self) -> bool:
@@ -51,7 +54,7 @@ class Catalogue:
 
     def own_tool(self, name: Any, arguments: Any) -> str:
         """Which own tool a call means; none where the server has a tool of that name."""
-        found = next((own for own, listed in own_names(self.tools).items() if listed == name), "")
+        found = self._own.get(name, "") if isinstance(name, str) else ""
         if found and not self.is_known and not self._desk.own.knows(arguments):
             # The list has not been seen, so the name may be the server's own.
             return ""

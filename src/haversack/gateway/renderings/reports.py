@@ -33,7 +33,8 @@ def report(text: str) -> Rendering | None:
 
 def _pytest(lines: list[str]) -> list[bool] | None:
     """Which lines of pytest's output are in its failure sections or are its last line."""
-    titles = [(place, match[1]) for place, line in enumerate(lines) if (match := _RULE.match(line.rstrip()))]
+    ruled = [(place, line) for place, line in enumerate(lines) if line[:1] == "="]
+    titles = [(place, match[1]) for place, line in ruled if (match := _RULE.match(line.rstrip()))]
     if not any("test session starts" in title for _, title in titles):
         return None
     chosen = [False] * len(lines)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, LeftOut, cut
+from haversack.tokens.pages import measure_up_to
 from haversack.tools.road.fit import DEAREST_KEY, Draft, Remainder, Reply, settle
 from haversack.tools.road.layouts import Frame, Layout
 from haversack.tools.road.outcomes import NO_FACTS, Document
@@ -32,7 +33,7 @@ class _Paging:
         self.total = document.lines_before + self.lines
 
     def draft(self) -> Draft:
-        if len(self.document.text) <= 64 * self.budget.tokens and (draft := self._whole()):
+        if not self._is_far_over() and (draft := self._whole()):
             return draft
         frame = Frame(self.budget.tokens, self.budget.tokens, self.total, True, None)
         for each in (frame, replace(frame, bare=True)):
@@ -41,6 +42,15 @@ class _Paging:
         raise BudgetTooSmall(
             f"max_tokens is {self.budget.tokens}, too small for a page of this document", hint="ask for 256 or more"
         )
+
+    def _is_far_over(self) -> bool:
+        """Whether the beginning of the text alone is over the budget, so that the whole need not be counted."""
+        document, room = self.document, self.budget.units
+        if len(document.text) > 64 * self.budget.tokens:
+            return True
+        if self.layout.is_json and document.facts and not document.lines_before:
+            return False
+        return measure_up_to(document.text, room, self.measure) > room + room // 2 + 64
 
     def _whole(self) -> Draft | None:
         frame = Frame(self.budget.tokens, self.budget.tokens, self.lines, False, None)
