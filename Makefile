@@ -21,6 +21,11 @@ test-conformance: install-dev
 	@$(BIN)/python tools/install_inspector.py
 	$(BIN)/python -m pytest -rs tests/http/test_http_conformance.py
 
+.PHONY: test-hosts
+test-hosts: install-dev
+	@$(BIN)/python tools/install_hosts.py
+	$(BIN)/python -m pytest tests/hosts/real --real-hosts -rs $(ARGS)
+
 .PHONY: test-postgres
 test-postgres: install-dev
 	$(BIN)/python -m pytest -n 2 --engine postgres tests/store tests/memory tests/worklog tests/packs tests/tools tests/contract

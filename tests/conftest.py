@@ -35,6 +35,8 @@ ON_EVERY_ENGINE = ("store", "memory", "worklog", "packs", "tools", "contract", "
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", choices=["sqlite", "postgres", "both"], default="sqlite", help="the store's engine")
+    parser.addoption("--real-hosts", action="store_true", help="run the hosts that tools/install_hosts.py installed")
+    parser.addoption("--record-hosts", action="store_true", help="keep what they send in tests/hosts/payloads.json")
 
 
 def pytest_configure(config: pytest.Config) -> None:

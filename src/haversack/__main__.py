@@ -20,6 +20,12 @@ DOORS = (
         "haversack.hosts.commands:install",
     ),
     Door("uninstall", "hosts and servers", "Take back what install wrote.", "haversack.hosts.commands:uninstall"),
+    Door(
+        "backfill",
+        "hosts and servers",
+        "Remember the sessions that hosts have kept.",
+        "haversack.hosts.backfill:run",
+    ),
     Door("hook", "hosts and servers", "Answer an event of a host; hosts run this.", "haversack.hosts.hook:main"),
     Door("web", "hosts and servers", "Serve the page, MCP and JSON over HTTP.", "haversack.web.commands:web"),
     Door("token", "hosts and servers", "Make, list and revoke HTTP tokens.", "haversack.web.commands:token"),

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ PAYLOADS: dict[str, dict[str, dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "payloads.json").read_text(encoding="utf-8")
 )
 """Payloads as the hosts sent them, with the paths taken out; `{cwd}` is put in."""
+RECORDED: dict[str, Any] = PAYLOADS.pop("recorded")
+"""The versions of hosts that were run for it; what the others send is made to their documentation."""
 
 
 @pytest.fixture
@@ -90,16 +93,16 @@ def test_a_session_of_each_host_is_recalled_kept_and_digested(host: str, project
     caller = opened(project)
     context = call(caller, "mem_context", {"detail_level": "full"}).text
     caller.app.close()
-    assert "Add a retry to the uploader" in context
-    assert "Asked: Add a retry to the uploader" in context
+    assert "Asked: " in context and context.count("Add a retry to the uploader") == 2
     assert "haversack-recall" not in context and "hook_context" not in context
     if "after-tool" in sent:
-        assert "uploader.py" in context
+        assert "Files: uploader.py" in context or "Tests: failed: 1 failed, 3 passed" in context
 
 
 def test_every_recorded_host_is_known_and_every_host_with_hooks_is_recorded() -> None:
     with_hooks = {host.name for host in known_hosts().values() if host.hooks or host.plugin or host.script}
     assert set(PAYLOADS) == with_hooks
+    assert set(RECORDED) == with_hooks - {"cursor"}
 
 
 def test_a_start_costs_at_most_what_is_set_and_leaves_the_rest_one_call_away(project: Path) -> None:
@@ -127,6 +130,34 @@ def test_nothing_is_injected_twice_in_a_session_until_its_context_is_compacted(p
     remember(project, "Uploader retries", "The uploader retries three times.", session_id="codex-a")
     again = hook("session-start", "codex", {**session, "source": "compact"}, project)
     assert "rotate hourly" in again and "## Saved in this session" in again and "Uploader retries" in again
+
+
+def test_a_prompt_that_is_reported_before_the_start_takes_nothing_from_it(project: Path) -> None:
+    remember(project, *ROTATION)
+    remember(project, "Deploys go through staging", "Every deploy waits a day in staging before production.")
+    sent = {"sessionId": "early", "cwd": str(project)}
+    about = {**sent, "prompt": "When do our signing tokens rotate and who calls it?"}
+    assert "rotate hourly" in hook("prompt", "copilot", about, project)
+    start = hook("session-start", "copilot", {**sent, "source": "new"}, project)
+    assert "staging" in start and "rotate hourly" not in start
+    assert hook("session-start", "copilot", {**sent, "source": "new"}, project) == ""
+
+
+def test_hooks_of_one_session_at_the_same_moment_give_each_memory_once(project: Path) -> None:
+    remember(project, *ROTATION)
+    sent = {"session_id": "same", "cwd": str(project), "prompt": "When do our signing tokens rotate and who calls it?"}
+    with ThreadPoolExecutor() as pool:
+        events = ("session-start", "prompt", "session-start", "prompt")
+        printed = list(pool.map(lambda event: hook(event, "claude-code", sent, project), events))
+    assert sum("rotate hourly" in each for each in printed) == 1
+
+
+def test_a_message_that_the_payload_leaves_out_is_read_from_the_transcript(project: Path) -> None:
+    transcript = project / "events.jsonl"
+    transcript.write_text((Path(__file__).parent / "transcripts/copilot.jsonl").read_text(encoding="utf-8"))
+    stop = {**PAYLOADS["copilot"]["stop"], "transcriptPath": str(transcript)}
+    hook("stop", "copilot", stop, project)
+    assert "idempotency key" in asked(project, "list_observations", kind="passive")
 
 
 def test_a_prompt_gets_memories_only_when_they_are_about_it(project: Path) -> None:

@@ -119,6 +119,19 @@ def test_what_the_user_adds_afterwards_stays_when_ours_is_taken_back(host: str, 
         assert left == JSONC.replace('"dark"', '"light"')
 
 
+def test_a_file_made_for_us_that_the_host_has_added_to_keeps_only_that(user: Path) -> None:
+    run(user, "install", "opencode")
+    path = user / ".config" / "opencode" / "opencode.jsonc"
+    path.write_text(json.dumps({"$schema": "s", **json.loads(path.read_text())}, indent=2))
+    assert run(user, "uninstall", "opencode").returncode == 0
+    assert json.loads(path.read_text()) == {"$schema": "s"}
+    run(user, "install", "cursor")
+    hooks = user / ".cursor" / "hooks.json"
+    hooks.write_text(hooks.read_text().replace("  ", "    "))
+    assert run(user, "uninstall", "cursor").returncode == 0
+    assert not hooks.exists()
+
+
 def test_what_an_older_version_wrote_is_known_by_its_command(user: Path) -> None:
     path = user / ".gemini" / "settings.json"
     old = {"hooks": {"PreCompress": [{"hooks": [{"type": "command", "command": "haversack hook x --client gemini"}]}]}}

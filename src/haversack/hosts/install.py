@@ -127,6 +127,8 @@ class Installer:
             return None  # somebody has made it their own
         text = current.decode("utf-8", "surrogateescape")
         after = self._stripped(host, entry.file, text, entry.made)
+        if entry.before is None and after.strip() in ("", "{}"):
+            return Edit(entry.file, current, None)  # the file was made for our entries, and holds nothing else
         return Edit(entry.file, current, after.encode("utf-8", "surrogateescape")) if after != text else None
 
     def _stripped(self, host: Host, path: str, text: str, made: tuple[str, ...]) -> str:

@@ -61,7 +61,7 @@ def with_value(text: str, keys: tuple[str, ...], value: object) -> tuple[str, tu
         nested: object = value
         for key in reversed(keys):
             nested = {key: nested}
-        return json.dumps(nested, indent=2, ensure_ascii=False) + "\n", ()
+        return json.dumps(nested, indent=2, ensure_ascii=False) + "\n", keys[:1]
     node = parsed(text)
     for depth, key in enumerate(keys):
         if node.kind != "object":

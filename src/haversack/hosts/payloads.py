@@ -71,8 +71,11 @@ def clean_prompt(host: Host, prompt: str) -> str:
 
 
 def _session_id(host: Host, sent: Mapping[str, Any]) -> str:
-    given = _text(sent, "session_id", "sessionId", "conversation_id", "thread_id")
-    # The id becomes part of ours: one line of safe characters.
+    return session_name(host, _text(sent, "session_id", "sessionId", "conversation_id", "thread_id"))
+
+
+def session_name(host: Host, given: str) -> str:
+    """A session's id here, from the host's own: one line of safe characters; empty for an empty one."""
     cleaned = _NAME.sub("-", given)[:_LONGEST_NAME].strip("-")
     return f"{host.name}-{cleaned}" if cleaned else ""
 

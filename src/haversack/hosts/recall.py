@@ -25,7 +25,7 @@ HOW_TO_USE = (
     "Haversack is the memory: mem_search finds, mem_save keeps decisions, fixes and discoveries, "
     "mem_session_summary before finishing, more(key) shows what a reply left out."
 )
-INJECTED = "injected"
+INJECTED, STARTED = "injected", "started"
 _MEMORIES = 30
 _PROGRESS_WIDTH = 600
 
@@ -33,11 +33,10 @@ _PROGRESS_WIDTH = 600
 def at_start(caller: Caller, host: Host, payload: Payload) -> str:
     """The text for a session that begins, or goes on after its context was compacted; empty when there is none."""
     memory = caller.memory
-    known = _injected(caller, payload.session_id)
-    if known and payload.source not in ("compact", "clear"):
+    if not _starts(caller, payload):
         return ""  # this session has it already
-    with caller.database.write() as tx:
-        session_events.forget(tx, payload.session_id, INJECTED)
+    # A host may ask about the first prompt before it reports the start.
+    known = _injected(caller, payload.session_id)
     project = memory.project()
     found = context.context(memory, project=project, limit=_MEMORIES)
     blocks = [observation_block(each, section="## Pinned", worth=4.0) for each in found.pinned]
@@ -51,6 +50,7 @@ def at_start(caller: Caller, host: Host, payload: Payload) -> str:
         own = _of_session(caller, payload.session_id)
         blocks += [observation_block(each, section="## Saved in this session", worth=3.0) for each in own]
     shown = {*(each.id for each in own), held.id if held else 0}
+    shown |= known
     best = [each for each in found.observations if each.id not in shown and each.kind != "session_summary"]
     ranked = sorted(best, key=lambda each: (-each.importance, -each.position))
     blocks += [observation_block(each, section="## Memories") for each in ranked]
@@ -88,7 +88,7 @@ def _delivered(
         return ""
     frame = caller.profile.count(f"{opening}\n") + caller.profile.count(f"\n{CLOSING}")
     # A token has one byte or more, so so many characters are enough for any text that fits.
-    while tokens - frame >= FLOOR:
+    while blocks and tokens - frame >= FLOOR:
         sent: list[str] = []
         result = Result(
             blocks=[replace(each, text=_fenced(each.text)) for each in blocks],
@@ -103,9 +103,13 @@ def _delivered(
         if len(text) <= host.most_characters and caller.profile.count(text) <= tokens:
             if not reply.names:
                 return ""
-            _note(caller, payload.session_id, reply.names)
-            return text
-        tokens = tokens * 3 // 4
+            given = _claim(caller, payload.session_id, reply.names)
+            if not given:
+                return text
+            # Another hook of this session has given these in the meantime.
+            blocks = [each for each in blocks if each.name not in given]
+        else:
+            tokens = tokens * 3 // 4
     return ""
 
 
@@ -161,8 +165,23 @@ def _injected(caller: Caller, session_id: str) -> set[int]:
     return {int(each.detail) for each in events if each.detail.isdigit()}
 
 
-def _note(caller: Caller, session_id: str, names: Iterable[str]) -> None:
-    numbers = [name[1:] for name in names if name.startswith("#") and name[1:].isdigit()] or ["0"]
+def _starts(caller: Caller, payload: Payload) -> bool:
+    """Whether the session's start is still to be given; of two hooks at the same moment only one is told so."""
     with caller.database.write() as tx:
-        for number in dict.fromkeys(numbers):
+        if payload.source in ("compact", "clear"):
+            session_events.forget(tx, payload.session_id, INJECTED)
+        elif session_events.of_session(tx, payload.session_id, STARTED, limit=1):
+            return False
+        session_events.add(tx, payload.session_id, STARTED, payload.source, caller.now())
+    return True
+
+
+def _claim(caller: Caller, session_id: str, names: Iterable[str]) -> set[str]:
+    """Note the memories as injected, unless the session was given some of them already: then return those."""
+    numbers = [name[1:] for name in names if name.startswith("#") and name[1:].isdigit()]
+    with caller.database.write() as tx:
+        known = {each.detail for each in session_events.of_session(tx, session_id, INJECTED)}
+        given = {f"#{number}" for number in numbers if number in known}
+        for number in dict.fromkeys(numbers) if not given else ():
             session_events.add(tx, session_id, INJECTED, number, caller.now())
+    return given

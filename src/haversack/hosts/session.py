@@ -12,10 +12,13 @@ from haversack.memory import sessions
 from haversack.store import session_events
 from haversack.store import sessions as session_table
 from haversack.tools.road.call import call
-from haversack.values import replace
+from haversack.values import record, replace
 
 _SAME_PROMPT = 60_000_000
 """Microseconds within which the same prompt of the same session is one prompt, reported by two hooks."""
+
+_END_OF_TRANSCRIPT = 300_000
+"""Bytes of a transcript that are read at the end of a turn: its last message stands there, and a hook has no time."""
 
 
 def answer(host: Host, payload: Payload) -> str:
@@ -106,12 +109,35 @@ def _before_compaction(caller: Caller, host: Host, payload: Payload) -> str:
 def _stop(caller: Caller, host: Host, payload: Payload) -> str:
     from haversack.hosts.digest import write
 
-    if payload.last_message.strip():
+    told = _told(host, payload)
+    if told.message.strip():
         from haversack.hosts.captured import capture_learnings
 
-        capture_learnings(caller, payload.last_message, payload.session_id, host.name)
+        capture_learnings(caller, told.message, payload.session_id, host.name)
+    if told.context:
+        _reconcile(caller, payload, told.context)
     write(caller, payload.session_id)
     return ""
+
+
+@record
+class _Told:
+    """What the end of a turn tells: the agent's last message, and the tokens the model then held."""
+
+    message: str = ""
+    context: int = 0
+
+
+def _told(host: Host, payload: Payload) -> _Told:
+    """What the payload says, and for what it leaves out the end of the transcript it names."""
+    if not host.transcripts or not payload.transcript or not os.path.isfile(payload.transcript):
+        return _Told(payload.last_message)
+    from haversack.hosts.transcripts.items import read as read_transcript
+
+    items = list(read_transcript(host.transcripts.reader, payload.transcript, last=_END_OF_TRANSCRIPT))
+    answers = [item.text for item in items if item.kind == "answer"]
+    figures = [item.context for item in items if item.kind == "usage" and item.context]
+    return _Told(payload.last_message or (answers[-1] if answers else ""), figures[-1] if figures else 0)
 
 
 def _end(caller: Caller, host: Host, payload: Payload) -> str:

@@ -105,9 +105,8 @@ def with_hooks(text: str, hooks: HookFile, program: Program, client: str, path: 
     with _readable(path):
         if not text.strip():
             document = hooks_document(hooks, program, client)
-            return Change(
-                json.dumps(document, indent=2, ensure_ascii=False) + "\n", tuple(f"hooks.{n}" for n in groups)
-            )
+            written = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+            return Change(written, tuple(f"hooks.{name}" for name in groups), tuple(document))
         own = list(_own_places(text))
         if {name: _item(text, name, number) for name, number in own} == groups and len(own) == len(groups):
             return Change(text)

@@ -21,15 +21,33 @@ function hook(event, payload) {
 export const Haversack = async ({ directory }) => {
   const started = new Map()
   const recalled = new Map()
+  const answers = new Map()
+  const said = new Map()
   const base = (id) => ({ session_id: id, cwd: directory })
   const start = (id, source) => {
     if (source === "compact" || !started.has(id)) started.set(id, hook("session-start", { ...base(id), source }))
   }
   return {
     event: async ({ event }) => {
-      const id = event.properties?.sessionID || event.properties?.info?.id
+      const { info, part } = event.properties || {}
+      if (event.type === "message.updated" && info?.role === "assistant") {
+        answers.set(info.id, info.sessionID)
+        const { input, output, reasoning, cache } = info.tokens || {}
+        if (info.time?.completed && input && !said.has(info.id + "/usage")) {
+          said.set(info.id + "/usage", true)
+          const held = input + (cache?.read || 0) + (cache?.write || 0)
+          const token_usage = { input_tokens: held, total_tokens: held + output + (reasoning || 0) }
+          hook("usage", { ...base(info.sessionID), token_usage })
+        }
+      }
+      if (event.type === "message.part.updated" && part?.type === "text" && answers.has(part.messageID)) {
+        said.set(part.sessionID, part.text)
+      }
+      const id = event.properties?.sessionID || info?.id
       if (!id) return
-      if (event.type === "session.idle") hook("stop", base(id))
+      if (event.type === "session.idle") {
+        hook("stop", { ...base(id), last_assistant_message: said.get(id) || "" })
+      }
       if (event.type === "session.compacted") {
         hook("after-compact", base(id))
         start(id, "compact")

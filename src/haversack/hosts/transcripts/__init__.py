@@ -1,0 +1,1 @@
+"""Transcripts that hosts keep, one reader for each format, read into one shape."""
