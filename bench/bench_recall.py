@@ -131,7 +131,8 @@ class QuestionSet:
 
     def with_model(self, model: str) -> Caller | None:
         """A caller that searches by meaning too, with every vector made; None where no model is installed."""
-        caller = open_caller(Config(home=self.home), directory=self.home, now=lambda: self.clock[0])
+        config = Config(home=self.home, memory=MemorySettings(model=model))
+        caller = open_caller(config, directory=self.home, now=lambda: self.clock[0])
         if not similarity.model_of(caller.memory):
             return None
         start = time.perf_counter()

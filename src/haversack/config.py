@@ -202,6 +202,34 @@ def _with_file(config: Config, path: str) -> Config:
     return config
 
 
+def write_setting(home: str, section: str, name: str, value: str) -> None:
+    """Write one text into the configuration file of a home, leaving everything else there as it is."""
+    from json import dumps
+
+    path = os.path.join(home, CONFIG_FILE)
+    lines = []
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    # A JSON string is a TOML string, also with the backslashes of a path on Windows.
+    wanted = f"{name} = {dumps(value, ensure_ascii=False)}"
+    begin = next((number for number, line in enumerate(lines) if line.strip() == f"[{section}]"), None)
+    if begin is None:
+        lines += ["", f"[{section}]", wanted] if lines else [f"[{section}]", wanted]
+    else:
+        end = next((n for n in range(begin + 1, len(lines)) if lines[n].lstrip().startswith("[")), len(lines))
+        held = next((n for n in range(begin + 1, end) if lines[n].split("=")[0].strip() == name), None)
+        if held is None:
+            lines.insert(begin + 1, wanted)
+        else:
+            lines[held] = wanted
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    unfinished = f"{path}.{os.getpid()}.new"
+    with open(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    os.replace(unfinished, path)
+
+
 def _convert(value: object, default: object, name: str) -> object:
     """`value` as the type of `default`; environment variables arrive as text."""
     if isinstance(default, bool):

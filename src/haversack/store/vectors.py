@@ -57,6 +57,12 @@ def count_lacking(tx: Reader, model: str) -> int:
     return total
 
 
+def count_wanted(tx: Reader) -> int:
+    """How many observations should have a vector: all that are not deleted."""
+    total: int = tx.value("SELECT count(*) FROM observations WHERE deleted_at IS NULL")
+    return total
+
+
 def models(tx: Reader) -> list[str]:
     """The model of the vectors kept last, if there are any."""
     return [row[0] for row in tx.rows("SELECT model FROM vectors ORDER BY observation_id DESC LIMIT 1")]

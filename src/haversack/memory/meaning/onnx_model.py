@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from haversack.config import default_home
 from haversack.errors import ConfigError
 from haversack.values import record
 
@@ -28,18 +29,22 @@ class ModelFiles:
     tokenizer: str
 
     @property
-    def name(self) -> str:
-        """What vectors of this model are stored under: its name, and its size so that another file is another model."""
+    def label(self) -> str:
+        """What people call it: the name of its file, or of its folder where files have the usual names."""
         folder, file = os.path.split(self.onnx)
         stem = file.removesuffix(".onnx")
-        label = stem if stem not in ("model", "model_quantized") else os.path.basename(folder.removesuffix("/onnx"))
-        return f"{label}@{os.path.getsize(self.onnx)}"
+        return stem if stem not in ("model", "model_quantized") else os.path.basename(folder.removesuffix("/onnx"))
+
+    @property
+    def name(self) -> str:
+        """What vectors of this model are stored under: its name, and its size so that another file is another model."""
+        return f"{self.label}@{os.path.getsize(self.onnx)}"
 
 
 def find_model(setting: str) -> ModelFiles:
     """The files a `memory.model` names: a folder, an ONNX file, or a name in the caches of model libraries."""
     for place in _places(setting):
-        found = _files_in(place)
+        found = files_in(place)
         if found is not None:
             return found
     raise ConfigError(
@@ -53,13 +58,15 @@ def _places(setting: str) -> Iterator[str]:
     yield path
     if os.path.exists(path):
         return
+    yield os.path.join(default_home(os.environ), "models", setting)
     for variable, usual, pattern in _CACHES:
         base = os.environ.get(variable) or os.path.expanduser(usual)
         for spelled in (setting.replace("/", "--"), setting.replace("/", "_")):
             yield from sorted(glob.glob(os.path.join(glob.escape(base), pattern.format(glob.escape(spelled)))))
 
 
-def _files_in(path: str) -> ModelFiles | None:
+def files_in(path: str) -> ModelFiles | None:
+    """The model at a path: that of a folder, or an ONNX file with its tokenizer beside or above it."""
     if path.endswith(".onnx") and os.path.isfile(path):
         onnx, folders = path, [os.path.dirname(path), os.path.dirname(os.path.dirname(path))]
     else:
@@ -90,7 +97,7 @@ class OnnxModel:
         self._tokenizer = Tokenizer.from_file(files.tokenizer)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MOST_TOKENS)
-        self._takes_first = _takes_first_token(files)
+        self._takes_first = takes_first_token(files)
 
     def __call__(self, texts: Sequence[str]) -> Any:
         import numpy
@@ -123,7 +130,7 @@ class OnnxModel:
         return states / numpy.maximum(numpy.linalg.norm(states, axis=1, keepdims=True), 1e-9)
 
 
-def _takes_first_token(files: ModelFiles) -> bool:
+def takes_first_token(files: ModelFiles) -> bool:
     """Whether a text is its first token's state (CLS) rather than the mean of all, as the model's folder says."""
     path = _first(os.path.dirname(files.tokenizer), ("1_Pooling/config.json",))
     if not path:

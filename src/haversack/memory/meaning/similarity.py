@@ -7,7 +7,7 @@ are computed in the background of a server, or by `haversack reembed`.
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from haversack.errors import ConfigError, StoreError
@@ -33,6 +33,8 @@ NEAREST = 40
 """How many of those become candidates, if they are near enough."""
 USUAL_ROWS = 20
 """From so many vectors on, their median similarity to the question is what an unrelated row has."""
+NOTHING_SAVED = 0
+"""Told in place of an id to wake the background work: there is a model, and nothing is embedded with it yet."""
 UNRELATED = 0.2
 """The similarity of an unrelated row where there are too few vectors to tell."""
 
@@ -111,6 +113,8 @@ def gains(
     """Place -> what similarity adds, for the places found by words and those near enough without any."""
     model = embedder_for(memory, tx)
     if model is None:
+        if _usable_model(memory):
+            memory.saved(NOTHING_SAVED)
         return {}
     trust = STATIC if model.name == STATIC_MODEL else SENTENCES
     held = vectors.newest(tx, model.name, chosen, NEWEST)
@@ -193,7 +197,12 @@ def _embed(memory: Memory, model: "Embedder", batch: list[MissingEmbedding]) -> 
 
 
 class Background:
-    """A thread that gives observations their vectors, a little after they were saved."""
+    """A thread that gives observations their vectors, a little after they were saved.
+
+    While nothing new is saved it works on those that lack a vector of the model in use, the oldest first: after
+    another model was chosen, an import, or a server that was killed. What it does not finish, the next one goes on
+    with.
+    """
 
     def __init__(self) -> None:
         self._saved: SimpleQueue[tuple[Memory, int] | None] = SimpleQueue()
@@ -217,7 +226,18 @@ class Background:
             self._thread.join()
 
     def _work(self) -> None:
-        while (noted := self._saved.get()) is not None:
+        behind = 0
+        memory: Memory | None = None
+        while True:
+            try:
+                noted = self._saved.get_nowait() if memory else self._saved.get()
+            except Empty:
+                assert memory is not None
+                last = _catch_up(memory, behind)
+                behind, memory = last or behind, memory if last else None
+                continue
+            if noted is None:
+                return
             memory, identifier = noted
             model = _loaded(memory, model_of(memory))
             # Saving goes on without vectors where they cannot be written; reembed adds them later.
@@ -225,3 +245,14 @@ class Background:
                 with memory.database.read() as tx:
                     lacking = vectors.lacking_of(tx, model.name, [identifier])
                 _embed(memory, model, lacking)
+
+
+def _catch_up(memory: Memory, after: int) -> int:
+    """Embed a few observations above an id; the last one's id, or 0 where none is left or the store cannot be used."""
+    try:
+        model = _loaded(memory, model_of(memory))
+        batch = _lacking(memory, model.name, after)
+        _embed(memory, model, batch)
+    except StoreError:
+        return 0
+    return batch[-1].id if batch else 0

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Annotated
 
 from haversack.app import Caller
-from haversack.config import CONFIG_FILE
+from haversack.config import CONFIG_FILE, write_setting
 from haversack.errors import ConfigError, NotFound
 from haversack.store.engine import Engine
 from haversack.store.postgres.address import is_server
@@ -126,7 +126,7 @@ def migrate_store(
     if dry_run:
         return Done(f"{text}; a dry run, so it was undone", {"rows": done.rows, "searches": done.searches})
     if switch:
-        _switch(config.home, target if is_server(target) else "")
+        write_setting(config.home, "store", "url", target if is_server(target) else "")
         text += f"\n{os.path.join(config.home, CONFIG_FILE)} now names the new store"
     return Done(text, {"rows": done.rows, "searches": done.searches, "switched": switch})
 
@@ -149,28 +149,3 @@ def _engine(caller: Caller, place: str, *, must_exist: bool, in_memory: bool = F
 def _driver() -> None:
     if find_spec("psycopg") is None:
         raise ConfigError("PostgreSQL's driver is missing", hint="pip install 'haversack[postgres]'")
-
-
-def _switch(home: str, url: str) -> None:
-    """Write the store's URL into the settings, leaving everything else there as it is."""
-    path = os.path.join(home, CONFIG_FILE)
-    lines = []
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    wanted = f'url = "{url}"'
-    begin = next((number for number, line in enumerate(lines) if line.strip() == "[store]"), None)
-    if begin is None:
-        lines += ["", "[store]", wanted] if lines else ["[store]", wanted]
-    else:
-        end = next((n for n in range(begin + 1, len(lines)) if lines[n].lstrip().startswith("[")), len(lines))
-        held = next((n for n in range(begin + 1, end) if lines[n].split("=")[0].strip() == "url"), None)
-        if held is None:
-            lines.insert(begin + 1, wanted)
-        else:
-            lines[held] = wanted
-    os.makedirs(home, mode=0o700, exist_ok=True)
-    unfinished = f"{path}.new"
-    with open(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    os.replace(unfinished, path)
