@@ -234,6 +234,55 @@ def test_a_plugin_folder_holds_server_and_hooks(user: Path, tmp_path: Path) -> N
     assert json.loads((folder / ".claude-plugin" / "marketplace.json").read_text())["plugins"][0]["name"] == "haversack"
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_gateway_goes_before_a_server_and_away_byte_for_byte(host: str, user: Path) -> None:
+    facts = host_named(host)
+    assert facts.server is not None
+    path = Path(expanded(facts, facts.server.file, environment(user)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    servers = ".".join(facts.server.keys[:-1])
+    if path.suffix == ".toml":
+        more = f'args = [ # two\n  "-y", "it",\n]\n[{servers}.other.env]\nKEY = "v"\n'
+        before = TOML.replace('command = "other"  # keep me\n', f'command = "other"  # keep me\n{more}')
+    elif facts.server.style == "list":
+        before = '{"mcp": {"other": {"type": "local", "command": ["other", "-y", "it"]}}} // mine\n'
+    else:
+        before = (
+            f'{{"{servers}": {{"other": {{"command": "other", /* two */ "args": ["-y", "it"], "env": {{"A": "b"}}}}}}}}'
+        )
+    path.write_text(before)
+    foretold = run(user, "install", host, "--wrap", "other", "--dry-run")
+    assert "wrap" in foretold.stdout and path.read_text() == before
+    assert run(user, "install", host, "--wrap", "other").returncode == 0
+    text = path.read_text()
+    held = tomllib.loads(text) if path.suffix == ".toml" else json_edits.loaded(json_edits.parsed(text))
+    entry = held[servers]["other"]
+    words = entry["command"] if isinstance(entry["command"], list) else [entry["command"], *entry["args"]]
+    assert words[-5:] == ["wrap", "--", "other", "-y", "it"] and "haversack" in words[-6]
+    assert "nothing to change" in run(user, "install", host, "--wrap", "other").stdout
+    path.write_text(text + ("\n# mine\n" if path.suffix == ".toml" else "\n"))
+    assert run(user, "uninstall", host).returncode == 0
+    left = path.read_text()
+    again = tomllib.loads(left) if path.suffix == ".toml" else json_edits.loaded(json_edits.parsed(left))
+    original = tomllib.loads(before) if path.suffix == ".toml" else json_edits.loaded(json_edits.parsed(before))
+    assert again == original
+    path.write_text(before)
+    run(user, "install", host)
+    run(user, "install", host, "--wrap", "other")
+    assert run(user, "uninstall", host).returncode == 0
+    assert path.read_text() == before
+
+
+def test_a_server_that_cannot_be_wrapped_gets_a_clear_sentence(user: Path) -> None:
+    path = user / ".gemini" / "settings.json"
+    path.write_text('{"mcpServers": {"far": {"httpUrl": "https://example.org/mcp"}, "near": {"command": "near"}}}')
+    before = path.read_text()
+    assert "has no server 'nowhere'" in run(user, "install", "gemini", "--wrap", "nowhere").stderr
+    assert "far is not started by a command" in run(user, "install", "gemini", "--wrap", "far").stderr
+    assert "--wrap is about one host" in run(user, "install", "--wrap", "near").stderr
+    assert path.read_text() == before
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

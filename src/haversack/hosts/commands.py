@@ -18,12 +18,18 @@ def install(typed: list[str]) -> int:
         "haversack install",
         "haversack install codex gemini",
         "haversack install --all --dry-run",
+        "haversack install codex --wrap github playwright",
     )
     parser.add_argument("hosts", nargs="*", metavar="HOST", help=f"of {', '.join(known_hosts())}; asked when omitted")
     parser.add_argument("--all", action="store_true", help="every host that is found on this machine")
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff and make none")
+    parser.add_argument(
+        "--wrap", nargs="+", default=[], metavar="NAME", help="put the gateway before these servers of the host instead"
+    )
     parsed = parser.parse_args(typed)
     installer = Installer(load().home)
+    if parsed.wrap:
+        return _wrap(installer, parsed.hosts, parsed.wrap, dry=parsed.dry_run)
     chosen = _chosen(installer, parsed.hosts, every=parsed.all or parsed.dry_run)
     failed = False
     for host in chosen:
@@ -62,6 +68,20 @@ def uninstall(typed: list[str]) -> int:
     if not found and not parsed.hosts and not failed:
         terminal.show("No host was connected.")
     return 1 if failed else 0
+
+
+def _wrap(installer: Installer, hosts: list[str], names: list[str], *, dry: bool) -> int:
+    if len(hosts) != 1:
+        raise InvalidArgument("--wrap is about one host", hint="haversack install HOST --wrap NAME ...")
+    host = host_named(hosts[0])
+    edits = installer.plan_wrapping(host, names) if dry else installer.wrap(host, names)
+    for edit in edits:
+        terminal.show(edit.diff().rstrip("\n") if dry else f"{host.title}: wrote {edit.file}")
+    if not edits:
+        terminal.show(f"{host.title}: wrapped already, nothing to change")
+    elif not dry:
+        terminal.show(f"  Results of {', '.join(names)} fit a budget now; `haversack uninstall {host.name}` undoes it.")
+    return 0
 
 
 def _chosen(installer: Installer, names: list[str], *, every: bool) -> list[Host]:

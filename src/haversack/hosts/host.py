@@ -80,13 +80,17 @@ class Transcripts:
 
 @record
 class Host:
-    """The facts about one host. Paths begin with `~`, and may name a variable that moves the folder."""
+    """The facts about one host. Paths begin with `~`, and may name a variable that moves the folder.
+
+    `project_servers` is a file in a project with servers of its own, for a host whose user's file is not to be edited.
+    """
 
     name: str
     title: str
     programs: tuple[str, ...]
     folder: str
     server: ServerEntry | None = None
+    project_servers: ServerEntry | None = None
     hooks: HookFile | None = None
     plugin: PluginCommands | None = None
     script: str = ""

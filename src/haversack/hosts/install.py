@@ -6,10 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from haversack.errors import HaversackError, StoreReadOnly, ToolFailed
-from haversack.hosts import settings_text
+from haversack.errors import HaversackError, InvalidArgument, NotFound, StoreReadOnly, ToolFailed
+from haversack.hosts import settings_text, wrapping
 from haversack.hosts.host import Host, expanded
 from haversack.hosts.journal import Entry, Journal, digest, write_whole
 from haversack.hosts.plugin import write_plugin
@@ -92,6 +92,31 @@ class Installer:
             edits += self._add_plugin(host)
         return edits
 
+    def plan_wrapping(self, host: Host, names: Sequence[str]) -> list[Edit]:
+        """The edit that puts the gateway before servers a host has; none when they have it already."""
+        server = host.server or host.project_servers
+        if server is None:
+            raise InvalidArgument(f"the servers of {host.title} cannot be edited")
+        path = self._servers_file(host)
+        before = _bytes(path)
+        if before is None:
+            commands = f"; for servers of the user's own, type `{host.programs[0]} mcp` commands" if host.plugin else ""
+            raise NotFound(f"there is no {path}", hint=f"{host.title} has no servers there{commands}")
+        change = wrapping.with_wrapped(_text(path), server, names, self.program, path)
+        after = change.text.encode("utf-8", "surrogateescape")
+        return [Edit(path, before, after, change.paths)] if after != before else []
+
+    def wrap(self, host: Host, names: Sequence[str]) -> list[Edit]:
+        """Put the gateway before servers a host has and return what was changed."""
+        edits = self.plan_wrapping(host, names)
+        for edit in edits:
+            self._write(host, edit)
+        return edits
+
+    def _servers_file(self, host: Host) -> str:
+        server = host.server or host.project_servers
+        return os.path.abspath(expanded(host, server.file, self.environ)) if server else ""
+
     def uninstall(self, host: Host) -> list[Edit]:
         """Take back what was written for a host, also by an older version; return what was changed."""
         done = self._remove_plugin(host) if host.plugin else []
@@ -133,6 +158,9 @@ class Installer:
 
     def _stripped(self, host: Host, path: str, text: str, made: tuple[str, ...]) -> str:
         is_toml = path.endswith(".toml")
+        servers = host.server or host.project_servers
+        if servers and os.path.basename(path) == os.path.basename(self._servers_file(host)):
+            text = wrapping.without_wrapped(text, servers, path)
         if host.server and path == expanded(host, host.server.file, self.environ):
             text = settings_text.without_server(text, host.server, path)
         if host.hooks and path == expanded(host, host.hooks.file, self.environ):

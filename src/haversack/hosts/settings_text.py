@@ -52,13 +52,13 @@ def with_server(text: str, server: ServerEntry, program: Program, path: str) -> 
     value = server_value(server, program)
     shown = ".".join(server.keys)
     if server.format == "toml":
-        with _readable(path):
-            if _at(toml_edits.checked(text), server.keys) == value:
+        with readable(path):
+            if value_at(toml_edits.checked(text), server.keys) == value:
                 return Change(text)
             return Change(toml_edits.with_table(text, server.keys, value), (shown,))
-    with _readable(path):
+    with readable(path):
         held = json_edits.loaded(json_edits.parsed(text)) if text.strip() else {}
-        if _at(held, server.keys) == value:
+        if value_at(held, server.keys) == value:
             return Change(text)
         new, made = json_edits.with_value(text, server.keys, value)
     return Change(new, (shown,), (".".join(made),) if made and made != server.keys else ())
@@ -66,9 +66,9 @@ def with_server(text: str, server: ServerEntry, program: Program, path: str) -> 
 
 def without_server(text: str, server: ServerEntry, path: str) -> str:
     """The settings without the server's entry, if it is this program's."""
-    with _readable(path):
-        held = _held(text, server.format)
-        if not _is_own_server(_at(held, server.keys)):
+    with readable(path):
+        held = held_settings(text, server.format)
+        if not _is_own_server(value_at(held, server.keys)):
             return text
         if server.format == "toml":
             return toml_edits.without_table(text, server.keys)
@@ -102,7 +102,7 @@ def hooks_document(hooks: HookFile, program: Program, client: str) -> dict[str, 
 def with_hooks(text: str, hooks: HookFile, program: Program, client: str, path: str) -> Change:
     """The settings with one entry of ours for each event; entries of ours that differ are replaced."""
     groups = hook_groups(hooks, program, client)
-    with _readable(path):
+    with readable(path):
         if not text.strip():
             document = hooks_document(hooks, program, client)
             written = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -125,7 +125,7 @@ def with_hooks(text: str, hooks: HookFile, program: Program, client: str, path: 
 
 def without_hooks(text: str, path: str) -> str:
     """The settings without any hook of this program, on whatever event."""
-    with _readable(path):
+    with readable(path):
         if not text.strip():
             return text
         for name, number in reversed(list(_own_places(text))):
@@ -137,7 +137,7 @@ def without_empty(text: str, paths: tuple[str, ...]) -> str:
     """The settings without containers that were made for our entries and hold nothing now."""
     for path in sorted(paths, key=lambda each: -each.count(".")):
         keys = tuple(path.split("."))
-        held = _at(json_edits.loaded(json_edits.parsed(text)), keys) if text.strip() else None
+        held = value_at(json_edits.loaded(json_edits.parsed(text)), keys) if text.strip() else None
         # A number, such as a version, was written because our entries need it.
         if isinstance(held, int) or _is_empty(held):
             text = json_edits.without(text, keys)
@@ -157,11 +157,12 @@ def own_hook_count(text: str) -> int:
 
 def own_server(text: str, server: ServerEntry) -> Mapping[str, Any] | None:
     """The entry of this program's server in the settings."""
-    found = _at(_held(text, server.format), server.keys)
+    found = value_at(held_settings(text, server.format), server.keys)
     return found if _is_own_server(found) else None
 
 
-def _held(text: str, format: str) -> Any:
+def held_settings(text: str, format: str) -> Any:
+    """What settings hold, in JSON with comments or in TOML."""
     if format == "toml":
         return toml_edits.checked(text)
     return json_edits.loaded(json_edits.parsed(text)) if text.strip() else {}
@@ -203,7 +204,8 @@ def _is_own_server(entry: Any) -> bool:
     return any(OWN_NAME in str(word) for word in words) and "serve" in words
 
 
-def _at(held: Any, keys: tuple[str, ...]) -> Any:
+def value_at(held: Any, keys: tuple[str, ...]) -> Any:
+    """What is at a path of keys; None where there is no such thing."""
     for key in keys:
         held = held.get(key) if isinstance(held, dict) else None
     return held
@@ -215,7 +217,7 @@ def _shell_word(word: str) -> str:
     return '"' + word.replace('"', '\\"') + '"'
 
 
-class _readable:
+class readable:
     """Errors of a broken settings file as one that says so; the file is left alone."""
 
     def __init__(self, path: str) -> None:

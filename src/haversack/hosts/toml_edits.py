@@ -39,6 +39,55 @@ def with_table(text: str, keys: tuple[str, ...], values: Mapping[str, object]) -
     return new
 
 
+def with_values(text: str, keys: tuple[str, ...], values: Mapping[str, object]) -> str:
+    """The text with plain values of a table that has a header of its own put in the place of those it has."""
+    held = dict(checked(text))
+    for name, value in values.items():
+        text = _with_value(text, keys, name, value)
+    found: Any = checked(text)
+    for key in keys:
+        found, held = found[key], dict(held.get(key, {}))
+    if found != {**held, **values}:
+        raise BrokenToml(f"[{'.'.join(keys)}] cannot be edited safely")
+    return text
+
+
+def _with_value(text: str, keys: tuple[str, ...], name: str, value: object) -> str:
+    body = _body(text, keys)
+    if body is None:
+        raise BrokenToml(f"there is no table [{'.'.join(keys)}] of its own")
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    lines = text[body[0] : body[1]].splitlines(keepends=True)
+    written = f"{name} = {_written(value)}{line_end}"
+    for place, line in enumerate(lines):
+        if line.partition("=")[0].strip().strip("\"'") != name:
+            continue
+        for last in range(place + 1, len(lines) + 1):  # a list may go over many lines
+            if _is_whole("".join(lines[place:last])):
+                lines[place:last] = [written]
+                return text[: body[0]] + "".join(lines) + text[body[1] :]
+    return text[: body[0]] + written + text[body[0] :]
+
+
+def _is_whole(line: str) -> bool:
+    try:
+        tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
+def _body(text: str, keys: tuple[str, ...]) -> tuple[int, int] | None:
+    """Where the lines of a table's own values begin and end, before any other header."""
+    start = None
+    for found in _HEADER.finditer(text):
+        if start is not None:
+            return start, found.start()
+        if tuple(part.strip().strip("\"'") for part in found[1].split(".")) == keys:
+            start = min(len(text), found.end() + 1)
+    return None if start is None else (start, len(text))
+
+
 def without_table(text: str, keys: tuple[str, ...]) -> str:
     """The text without a table, and without the empty line that was put before it."""
     span = _span(text, keys)

@@ -1,6 +1,6 @@
 """Claude Code."""
 
-from haversack.hosts.host import HookFile, Host, PluginCommands, Transcripts
+from haversack.hosts.host import HookFile, Host, PluginCommands, ServerEntry, Transcripts
 
 # Its `~/.claude.json` is rewritten by running sessions, and hooks in its settings file are also run by other hosts:
 # so its own program installs a plugin, which brings server and hooks.
@@ -11,6 +11,7 @@ HOST = Host(
     programs=("claude",),
     folder="~/.claude",
     folder_variable="CLAUDE_CONFIG_DIR",
+    project_servers=ServerEntry(file=".mcp.json", keys=("mcpServers", "haversack")),
     plugin=PluginCommands(
         add=(
             ("claude", "plugin", "marketplace", "add", "{folder}"),
