@@ -34,7 +34,7 @@ class _Patience:
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)  # type: ignore[misc]
+        super().connection_made(_Joined(transport))  # type: ignore[misc]
         if len(self.connections) > MOST_CONNECTIONS:
             transport.write(_refusal(503, "Service Unavailable", "busy", "too many connections"))
             transport.close()
@@ -68,6 +68,40 @@ class _Patience:
         if self._is_waiting and not self.transport.is_closing():
             self.transport.write(_refusal(408, "Request Timeout", "too_slow", "the headers took too long"))
             self.transport.close()
+
+
+class _Joined:
+    """A transport that sends a reply's headers and body in one piece: two would wake the other end twice."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._held = b""
+        self._waiting: asyncio.Handle | None = None
+
+    def write(self, content: bytes) -> None:
+        """Send what was held and this; the first piece waits for the next, at most until the loop's next turn."""
+        if self._waiting is None:
+            self._held = content
+            self._waiting = asyncio.get_running_loop().call_soon(self.flush)
+        else:
+            self._held += content
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what is held."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+            self._transport.write(self._held)
+            self._held = b""
+
+    def close(self) -> None:
+        """Send what is held, and close."""
+        self.flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 def _refusal(status: int, phrase: str, code: str, message: str) -> bytes:

@@ -50,6 +50,7 @@ class Credentials:
         self._home = home
         self._folder = os.path.join(home, FOLDER)
         self._noted: dict[str, int] = {}
+        self._held: dict[str, tuple[tuple[int, int, int], Token]] = {}
 
     def add(
         self,
@@ -153,6 +154,22 @@ class Credentials:
     def _read(self, identifier: str) -> Token | None:
         if not _ID.fullmatch(identifier):
             return None
+        try:
+            status = os.stat(self._path(identifier))
+        except OSError:
+            self._held.pop(identifier, None)
+            return None
+        # Files are replaced, never changed: the same file at the same time is the same token.
+        seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+        held = self._held.get(identifier)
+        if held is not None and held[0] == seen:
+            return held[1]
+        token = self._parsed(identifier)
+        if token is not None:
+            self._held[identifier] = (seen, token)
+        return token
+
+    def _parsed(self, identifier: str) -> Token | None:
         try:
             with open(self._path(identifier), encoding="utf-8") as file:
                 held: dict[str, Any] = json.load(file)

@@ -30,6 +30,7 @@ ALWAYS: Headers = (
     ("cross-origin-resource-policy", "same-origin"),
 )
 """Headers on every reply."""
+_ALWAYS = [(name.encode(), value.encode()) for name, value in ALWAYS]
 JSON = "application/json"
 MARKDOWN = "text/markdown; charset=utf-8"
 PLAIN = "text/plain; charset=utf-8"
@@ -143,13 +144,13 @@ class Exchange:
     async def send(self, answer: Answer | Streamed, also: Headers = ()) -> None:
         """Send a reply with the headers every reply has."""
         streamed = isinstance(answer, Streamed)
-        headers = [*ALWAYS, ("content-type", answer.kind), *answer.headers, *also]
+        headers = [("content-type", answer.kind), *answer.headers, *also]
         if isinstance(answer, Answer):
             headers.append(("content-length", str(len(answer.body))))
             if not answer.may_be_cached:
                 headers.append(("cache-control", "no-store"))
         status = 200 if isinstance(answer, Streamed) else answer.status
-        raw = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers]
+        raw = _ALWAYS + [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers]
         await self._send({"type": "http.response.start", "status": status, "headers": raw})
         if isinstance(answer, Answer):
             content = b"" if self.method == "HEAD" else answer.body

@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from haversack.app import App
 from haversack.errors import Conflict, HaversackError, InvalidArgument
@@ -15,9 +15,6 @@ from haversack.values import record
 from haversack.web.connections import patient_protocol
 from haversack.web.door import Door
 from haversack.web.guards import place_of
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_ADDRESS, DEFAULT_PORT = "127.0.0.1", 7420
 KEEP_ALIVE_SECONDS = 30
