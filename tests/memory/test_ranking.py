@@ -201,3 +201,21 @@ def test_a_word_said_twice_counts_more_than_one_said_once(caller: Caller) -> Non
     )
     assert order(caller, "kettle saucer kettle")[0] == kettle
     assert order(caller, "kettle saucer saucer")[0] == saucer
+
+
+def test_of_two_notes_that_say_it_alike_the_shorter_leads_and_the_reason_is_shown(caller: Caller) -> None:
+    padding = " ".join(f"filler{number}" for number in range(300))
+    said = "The zeppelin lands at noon."
+    save(caller.memory, Draft(title="Long", content=f"{said} {padding}", project="p"))
+    save(caller.memory, Draft(title="Short", content=said, project="p"))
+    hits = search.search(caller.memory, "when does the zeppelin land", search.filters(caller.memory)).hits
+    assert [hit.observation.title for hit in hits] == ["Short", "Long"]
+    assert dict(hits[0].parts)["brevity"] > 0 > dict(hits[1].parts)["brevity"]
+
+
+def test_a_title_of_several_words_is_mentioned_in_any_inflection(caller: Caller) -> None:
+    fill(caller)
+    save(caller.memory, Draft(title="Trains", content="The release train uses the amber gates.", project="p"))
+    linked = save(caller.memory, Draft(title="Amber gate", content="Two people have to sign.", project="p")).id
+    save(caller.memory, Draft(title="Amber", content="It floats.", project="p"))
+    assert linked in order(caller, "what does the release train use")

@@ -37,6 +37,8 @@ REPEATS_POWER = 0.5
 """A word asked for n times weighs n to this power; 1 measured worse, since long questions repeat words by habit."""
 PHRASE_WEIGHT = 3.0
 """What a quoted phrase counts beside a word that stands in as many rows; its words count beside it."""
+IDENTIFIER_WEIGHT = 0.5
+"""What an identifier as a whole counts beside its parts, which count in full: at 1 it outweighed the question."""
 
 # A longer path is searched as separate words, a longer run of Chinese in slices.
 _MOST_PARTS = 16
@@ -95,7 +97,7 @@ def _sought_in(term: Term) -> Iterator[Sought]:
     if term.kind != "identifier":
         yield Sought(term_expression(term), weight=weight * (PHRASE_WEIGHT if term.kind == "phrase" else 1.0))
         return
-    yield Sought(any_of(_spelled(_whole(term)), _spelled(term.tokens)), weight=weight)
+    yield Sought(any_of(_spelled(_whole(term)), _spelled(term.tokens)), weight=weight * IDENTIFIER_WEIGHT)
     for token in dict.fromkeys(term.tokens):
         if _is_telling(token):
             yield Sought(_spelled([token]), () if _is_lone(token) else stems(fold(token)), weight)

@@ -14,6 +14,7 @@ _VERIFIED = {"verified": 1.0, "unverified": 0.5, "disputed": 0.0, "outdated": 0.
 
 # The shares of what may reorder near-equals; together they move a score by no more than a tenth.
 RECENCY, IMPORTANCE, VERIFICATION, ACCESS, LINKS = 0.03, 0.03, 0.02, 0.01, 0.01
+_BEYOND_WORDS = ("brevity", "meaning", "links to it")
 _BOOSTS = ("recency", "importance", "verification", "access", "links")
 
 # What a row earns beside its words, in the unit of relevance (a word in one row of 400 counts 3.5): who it is from,
@@ -37,15 +38,16 @@ NOTHING: Mapping[int, float] = MappingProxyType({})
 
 @record
 class Parts:
-    """Place -> relevance by words, by meaning, and by what leads to the row (links, relations, shared rare words)."""
+    """Place -> relevance by words, by being short, by meaning, and by notes that mention it or are related to it."""
 
     words: Mapping[int, float]
+    brevity: Mapping[int, float] = NOTHING
     meaning: Mapping[int, float] = NOTHING
     linked: Mapping[int, float] = NOTHING
 
-    def at(self, place: int) -> tuple[float, float, float]:
-        """The three parts of one place."""
-        return self.words.get(place, 0.0), self.meaning.get(place, 0.0), self.linked.get(place, 0.0)
+    def at(self, place: int) -> tuple[float, ...]:
+        """The parts of one place."""
+        return tuple(part.get(place, 0.0) for part in (self.words, self.brevity, self.meaning, self.linked))
 
 
 @record
@@ -54,15 +56,15 @@ class Scored:
 
     row: Placed
     score: float
-    relevance: tuple[float, float, float]
+    relevance: tuple[float, ...]
     hints: float
     boosts: tuple[float, ...]
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
-        """The parts of the score by name; meaning and links only where they added something."""
-        words, meaning, linked = self.relevance
-        extra = [(name, value) for name, value in (("meaning", meaning), ("links to it", linked)) if value]
+        """The parts of the score by name; what leads beyond words only where it added something."""
+        words, *beyond = self.relevance
+        extra = [each for each in zip(_BEYOND_WORDS, beyond, strict=True) if each[1]]
         return ("words", words), *extra, ("hints", self.hints), *zip(_BOOSTS, self.boosts, strict=True)
 
 
@@ -103,7 +105,7 @@ def _part_in_conversation(row: Placed) -> float:
     return hint + ANSWERS if row.asks_before else hint
 
 
-def _scored(row: Placed, relevance: tuple[float, float, float], hints: float, links: int, now: int) -> Scored:
+def _scored(row: Placed, relevance: tuple[float, ...], hints: float, links: int, now: int) -> Scored:
     age = max(0, now - row.updated_at) / MONTH
     boosts = (
         RECENCY * exp(-age),

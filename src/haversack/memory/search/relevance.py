@@ -3,9 +3,9 @@
 A note says what it is about itself, so its own words decide (BM25F). A turn leans on the turns around it and on what
 its session is about. Which arithmetic applies is decided for each row by the session it belongs to.
 
-The weights for notes were chosen among some forty variants on samples of five sets (linked notes, rules, commit
-messages), none of which was held out; those for turns on half of a set of long dialogues. `make bench-recall` shows
-what they give.
+The weights for notes were chosen on half of the questions of three sets (linked notes, rules, commit messages) and
+tried on two more sets and on three made for that afterwards (a code base, manual pages, another change log); those for
+turns on half of a set of long dialogues. `make bench-recall` shows what they give.
 """
 
 from collections import Counter
@@ -24,6 +24,12 @@ NOTE_TITLE, TURN_TITLE = 3.0, 2.0
 """Occurrences that one occurrence in the title counts as. A turn's title is its speaker, which says less."""
 NOTE_RARITY_POWER, TURN_RARITY_POWER = 1.1, 0.7
 """Power of the inverse document frequency. In a dialogue common words tell more, because turns are short."""
+NOTE_BREVITY = 0.25
+"""Power by which a note gains where it is shorter than usual and loses where it is longer: in a reply of so many
+tokens a short note leaves room for others. Turns are all short, and among them it prefers what says nothing."""
+NOTE_FRAME = 100.0
+"""Tokens added to both lengths before they are compared: notes well below that are all cheap, and among commit
+messages the shorter one mostly says less."""
 NOTE_SCALE = 0.49
 """Factor that puts both kinds on one scale: a word in one row of 400, once in a text of usual length, then counts
 the same in a note as in a turn."""
@@ -45,10 +51,14 @@ class Postings:
 
 @record
 class Promising:
-    """Candidates before neighbouring turns are considered: places scored as turns, and scores of places as notes."""
+    """Candidates before neighbouring turns are considered: places to score as turns, and places scored as notes.
+
+    Of a note, what its words give and what its brevity gives stand apart.
+    """
 
     turns: tuple[int, ...]
     notes: Mapping[int, float]
+    brevity: Mapping[int, float]
 
 
 def strength(posting: Posting, usual_units: float, title_weight: float) -> float:
@@ -77,11 +87,23 @@ def inverse_frequency(total: int, holding: int) -> float:
 def score_notes(gathered: Sequence[Postings], usual_units: float) -> dict[int, float]:
     """Place -> relevance of the row as a note, by its own words alone (BM25F)."""
     scores: dict[int, float] = {}
+    # `strength` for every row of every word, written out: this is the innermost loop of a search.
+    fixed, growing = SATURATION * (1 - LENGTH_SHARE), SATURATION * LENGTH_SHARE / usual_units
     for postings in gathered:
-        weight = NOTE_SCALE * postings.weight * postings.frequency**NOTE_RARITY_POWER
-        for place, posting in postings.rows.items():
-            scores[place] = scores.get(place, 0.0) + weight * strength(posting, usual_units, NOTE_TITLE)
+        weight = NOTE_SCALE * postings.weight * postings.frequency**NOTE_RARITY_POWER * (SATURATION + 1)
+        for place, title, content, tags, units in postings.rows.values():
+            hits = NOTE_TITLE * title + content + tags
+            scores[place] = scores.get(place, 0.0) + weight * hits / (hits + fixed + growing * units)
     return scores
+
+
+def brevity(gathered: Sequence[Postings], scores: Mapping[int, float], usual_units: float) -> dict[int, float]:
+    """Place -> what a scored note gains by being shorter than usual, or loses by being longer."""
+    units = {place: posting[4] for postings in gathered for place, posting in postings.rows.items()}
+    usual = usual_units + NOTE_FRAME
+    return {
+        place: score * ((usual / (units[place] + NOTE_FRAME)) ** NOTE_BREVITY - 1) for place, score in scores.items()
+    }
 
 
 def score_sessions(gathered: Sequence[Postings], sessions: int) -> dict[int, float]:
@@ -100,11 +122,16 @@ def most_promising(
 ) -> Promising:
     """The best places of either kind, since which kind a row is of is looked up for these alone."""
     notes = score_notes(gathered, usual_units)
+    short = brevity(gathered, notes, usual_units)
     if len(notes) <= count:
-        return Promising(tuple(notes), notes)
+        return Promising(tuple(notes), notes, short)
     turns = {place: score / NOTE_SCALE + sessions[place >> SESSION_BITS] for place, score in notes.items()}
-    best = best_places(notes, count)
-    return Promising(tuple(best_places(turns, count)), {place: notes[place] for place in best})
+    best = best_places({place: score + short[place] for place, score in notes.items()}, count)
+    return Promising(
+        tuple(best_places(turns, count)),
+        {place: notes[place] for place in best},
+        {place: short[place] for place in best},
+    )
 
 
 def best_places(scores: Mapping[int, float], count: int) -> list[int]:

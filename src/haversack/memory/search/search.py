@@ -156,20 +156,23 @@ def _by_words(
     numbers = {place >> places.SESSION_BITS for place in (*promising.turns, *promising.notes)}
     talks = places.conversations(tx, numbers, CONVERSATION_ASKS, CONVERSATION_TURNS)
     words = {place: score for place, score in promising.notes.items() if place >> places.SESSION_BITS not in talks}
+    brevity = {place: promising.brevity[place] for place in words}
     words |= scoring.score_turns(gathered, sessions, promising.turns, talks, census.usual_units)
     meaning: Mapping[int, float] = {}
     if memory.settings.semantic != "off" and vectors.models(tx):
         from haversack.memory.meaning import similarity  # a store without vectors never pays for what they need
 
         meaning = similarity.gains(tx, memory, text, chosen, words, talks)
-    scores = {place: words.get(place, 0.0) + meaning.get(place, 0.0) for place in {*words, *meaning}}
-    linked = links.followed(tx, scores, chosen, census, talks)
+    scores = {place: score + brevity.get(place, 0.0) for place, score in words.items()}
+    for place, gain in meaning.items():
+        scores[place] = scores.get(place, 0.0) + gain
+    linked = links.followed(tx, scores, chosen, talks)
     for place, gain in linked.items():
         scores[place] = scores.get(place, 0.0) + gain
     rows = places.placed(tx, scoring.best_places(scores, wanted), chosen)
     matching = set().union(*(each.rows for each in gathered))
     companions = frozenset(row.id for row in rows if row.place not in matching)
-    parts = Parts(words, meaning, linked)
+    parts = Parts(words, brevity, meaning, linked)
     return ranking.rank(rows, parts, _asked(memory, text), talks, _degrees(tx, rows)), companions
 
 
