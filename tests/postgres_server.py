@@ -78,17 +78,28 @@ class Server:
         """The address for a login."""
         return f"postgresql://{user}@/{database}?host={self.folder}" + (f"&schema={schema}" if schema else "")
 
+    def require_passwords(self) -> None:
+        """Let logins other than the administrator in only with their password."""
+        rules = "local all postgres trust\nlocal all all scram-sha-256\n"
+        Path(self.folder, "data", "pg_hba.conf").write_text(rules, encoding="utf-8")
+        self.halt()
+        self.start()
+
     def kill(self) -> None:
         """End the server at once, as a loss of power does."""
         assert self._process is not None
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def stop(self) -> None:
-        """Stop the server and remove its folder."""
+    def halt(self) -> None:
+        """Stop the server; it can be started again."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             self._process.wait()
+
+    def stop(self) -> None:
+        """Stop the server and remove its folder."""
+        self.halt()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> "Server":
@@ -125,3 +136,24 @@ def shared_server() -> Server:
     atexit.register(server.stop)
     prepare(server)
     return server
+
+
+def replica_of(server: Server) -> Server:
+    """A second server that follows the first, which is stopped for the length of a copy."""
+    server.halt()
+    copy = Server.__new__(Server)
+    copy.__dict__ |= server.__dict__ | {"folder": tempfile.mkdtemp(prefix="haversack-pg-"), "_process": None}
+    os.chmod(copy.folder, 0o755)
+    shutil.copytree(os.path.join(server.folder, "data"), os.path.join(copy.folder, "data"))
+    Path(copy.folder, "data", "standby.signal").touch()
+    conninfo = f"primary_conninfo = 'host={server.folder} user=postgres'\nhot_standby = on\n"
+    with open(os.path.join(copy.folder, "data", "postgresql.auto.conf"), "a", encoding="utf-8") as file:
+        file.write(conninfo)
+    if copy._user:
+        for folder, _, names in os.walk(copy.folder):
+            for path in (folder, *(os.path.join(folder, name) for name in names)):
+                shutil.chown(path, copy._user)
+        os.chmod(os.path.join(copy.folder, "data"), 0o700)
+    server.start()
+    copy.start()
+    return copy

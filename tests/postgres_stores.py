@@ -74,7 +74,7 @@ class Stores:
             return PostgresStore(self.url_of(path), connections=12)
         schema = schemas().take()
         store = PostgresStore(schemas().url(schema), connections=4)
-        connections = store._connections
+        connections = store._servers
 
         def end() -> None:
             connections.close()

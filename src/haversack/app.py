@@ -55,7 +55,10 @@ class App:
         from haversack.store.postgres import open_store
 
         store = self.config.store
-        return open_store(store.url, member=store.member, connections=self.config.server.workers + 2)
+        # A single command does not know what the one before it wrote, which a replica may not have yet.
+        replica = store.read_url if self._embeds else ""
+        most = self.config.server.workers + 2
+        return open_store(store.url, member=store.member, connections=most, read_url=replica)
 
     def database_of(self, member: str) -> Engine:
         """The store as a member sees it; a file has no members, and an empty name is the member of the settings."""

@@ -110,10 +110,14 @@ class HttpSettings:
 
 @record
 class StoreSettings:
-    """Which store is used: a server's by its URL, as which member; without a URL the file in the home folder."""
+    """Which store is used: a server's by its URL, as which member; without a URL the file in the home folder.
+
+    `read_url` is a replica of that server, which a process that lasts reads from.
+    """
 
     url: str = ""
     member: str = ""
+    read_url: str = ""
 
 
 @record

@@ -119,9 +119,13 @@ class ToolFailed(HaversackError):
 
 
 class StoreError(HaversackError):
-    """The store cannot be opened, read or written."""
+    """The store cannot be opened, read or written.
+
+    `is_passing` where a server broke a transaction off, of which it kept nothing, and would take it again.
+    """
 
     code = "store_error"
+    is_passing = False
 
 
 class StoreBusy(StoreError):

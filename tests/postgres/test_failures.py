@@ -1,14 +1,20 @@
 """What goes wrong with a server is named, and what to do about it."""
 
+import os
+import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 
-from haversack.config import MemorySettings
+from haversack.app import open_caller
+from haversack.config import Config, MemorySettings, StoreSettings
 from haversack.errors import (
     ConfigError,
     StoreBusy,
+    StoreFull,
     StoreMisconfigured,
     StoreReadOnly,
     StoreTooNew,
@@ -17,12 +23,17 @@ from haversack.errors import (
 from haversack.memory.room import Memory
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
+from haversack.store.engine import persistently
 from haversack.store.postgres.address import parse_address
 from haversack.store.postgres.engine import PostgresStore
 from haversack.store.postgres.schema import VERSION
 from haversack.store.postgres.texts import escaped, unescaped
+from haversack.store.postgres.upgrade import upgrade
+from haversack.store.postgres.words import PostgresWords
+from haversack.store.words import Census
+from haversack.tools.road.call import call
 from tests.conftest import Clock
-from tests.postgres_server import PROGRAM, shared_server
+from tests.postgres_server import OWNER, PROGRAM, Server, prepare, shared_server
 
 
 @pytest.fixture
@@ -32,7 +43,7 @@ def administrator() -> Iterator["psycopg.Connection"]:
 
 
 def save(store: PostgresStore, text: str) -> int:
-    return pipeline.save(Memory(store, MemorySettings(project="p"), "/", Clock()), Draft(text, text)).id
+    return pipeline.save(Memory(store, MemorySettings(project="p"), "/", Clock()), Draft(text[:100], text)).id
 
 
 def test_a_server_that_is_not_there_is_named_with_the_setting_and_without_the_password() -> None:
@@ -124,3 +135,153 @@ def test_any_text_survives_a_server_that_holds_no_zero(store: PostgresStore, tex
     assert unescaped(escaped(text)) == text and "\0" not in escaped(text)
     with store.read() as tx:
         assert tx.value("SELECT CAST(? AS text)", (text,)) == text
+
+
+def test_a_call_that_loses_its_connection_before_it_kept_anything_is_done_again(
+    store: PostgresStore, administrator: "psycopg.Connection"
+) -> None:
+    tries: list[int] = []
+
+    def act() -> int:
+        with store.write() as tx:
+            tries.append(tx.value("SELECT pg_backend_pid()"))
+            if len(tries) == 1:
+                administrator.execute("SELECT pg_terminate_backend(%s, 5000)", (tries[0],))
+            return tx.run("UPDATE serials SET last = last + 1 WHERE name = 'position'")
+
+    assert persistently(act) == 1
+    assert len(tries) == 2
+    with store.read() as tx:
+        assert tx.value("SELECT last FROM serials WHERE name = 'position'") == 1
+
+
+def test_what_kept_something_is_not_done_twice(store: PostgresStore, administrator: "psycopg.Connection") -> None:
+    tries: list[int] = []
+
+    def act() -> None:
+        with store.write() as tx:
+            tx.run("UPDATE serials SET last = last + 1 WHERE name = 'position'")
+        with store.read() as reading:
+            tries.append(reading.value("SELECT pg_backend_pid()"))
+            administrator.execute("SELECT pg_terminate_backend(%s, 5000)", (tries[-1],))
+            reading.value("SELECT 1")
+
+    with pytest.raises(StoreUnavailable):
+        persistently(act)
+    assert len(tries) == 1
+
+
+def test_a_deadlock_is_tried_three_times_and_then_named(store: PostgresStore) -> None:
+    tries: list[None] = []
+
+    def act() -> None:
+        tries.append(None)
+        with store.write() as tx:
+            tx.run("DO $$ BEGIN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END $$")
+
+    with pytest.raises(StoreBusy, match="deadlock"):
+        persistently(act)
+    assert len(tries) == 3
+
+
+def test_a_search_whose_connection_is_cut_in_the_middle_answers_all_the_same(
+    url: str, tmp_path: Path, administrator: "psycopg.Connection", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = open_caller(Config(home=str(tmp_path), store=StoreSettings(url=url)), directory=str(tmp_path))
+    call(caller, "mem_save", {"title": "Kettle", "content": "The kettle is blue", "project": "p"})
+    cut = iter([True])
+    census = PostgresWords.census
+
+    def cut_once(words: PostgresWords) -> Census:
+        if next(cut, False):
+            pid = words._tx.value("SELECT pg_backend_pid()")
+            administrator.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        return census(words)
+
+    monkeypatch.setattr(PostgresWords, "census", cut_once)
+    assert "The kettle is blue" in call(caller, "mem_search", {"query": "kettle", "project": "p"}).text
+    assert next(cut, None) is None
+    caller.app.close()
+
+
+def test_a_killed_server_is_named_and_nothing_acknowledged_is_lost_when_it_is_back() -> None:
+    with Server(durable=True) as server:
+        prepare(server)
+        upgrade(server.url(OWNER, schema="team"))
+        store = PostgresStore(server.url(PROGRAM, schema="team"))
+        first = save(store, "one")
+        server.kill()
+        with pytest.raises(StoreUnavailable, match="cannot be reached"):
+            save(store, "two")
+        server.start()
+        with store.read() as tx:
+            assert tx.rows("SELECT id FROM observations") == [(first,)]
+        assert save(store, "three") == first + 1
+        store.close()
+
+
+def test_a_wrong_password_is_named_without_it() -> None:
+    with Server() as server:
+        prepare(server)
+        upgrade(server.url(OWNER, schema="team"))
+        with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"ALTER ROLE {PROGRAM} PASSWORD 'right'")
+        server.require_passwords()
+        url = f"postgresql://{PROGRAM}:wrong@/haversack?host={server.folder}&schema=team"
+        with (
+            pytest.raises(StoreUnavailable, match="password authentication failed") as caught,
+            PostgresStore(url).read(),
+        ):
+            pytest.fail("it was opened")
+        assert "wrong" not in str(caught.value) and "store.url" in caught.value.hint
+        with PostgresStore(url.replace("wrong", "right")).read() as tx:
+            assert tx.value("SELECT 1") == 1
+
+
+def test_a_missing_right_is_named_with_the_command_that_grants_it(
+    store: PostgresStore, schema: str, administrator: "psycopg.Connection"
+) -> None:
+    administrator.execute(f"REVOKE INSERT ON {schema}.observations FROM {PROGRAM}")
+    try:
+        with pytest.raises(StoreMisconfigured, match="right is missing") as caught:
+            save(store, "one")
+        assert "haversack store upgrade" in caught.value.hint
+    finally:
+        administrator.execute(f"GRANT INSERT ON {schema}.observations TO {PROGRAM}")
+    assert save(store, "one") == 1
+
+
+def test_a_database_that_is_not_there_is_named(url: str) -> None:
+    with (
+        pytest.raises(StoreUnavailable, match="nowhere"),
+        PostgresStore(url.replace("/haversack?", "/nowhere?")).read(),
+    ):
+        pytest.fail("it was opened")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes a small disk")
+def test_a_full_disk_of_the_server_is_named_and_what_was_there_stays(tmp_path_factory: pytest.TempPathFactory) -> None:
+    disk = tmp_path_factory.mktemp("disk")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=777", "tmpfs", str(disk)], check=False).returncode:
+        pytest.skip("no disk can be mounted here")
+    shutil.chown(disk, "nobody")
+    os.chmod(disk.parent, 0o755)
+    os.chmod(disk.parent.parent, 0o755)
+    try:
+        with Server() as server:
+            prepare(server)
+            with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+                connection.execute(f"CREATE TABLESPACE small LOCATION '{disk}'")
+                connection.execute(f"GRANT CREATE ON TABLESPACE small TO {OWNER}")
+                connection.execute(f"ALTER ROLE {OWNER} SET default_tablespace = small")
+            upgrade(server.url(OWNER, schema="team"))
+            store = PostgresStore(server.url(PROGRAM, schema="team"))
+            kept = [save(store, "one")]
+            with pytest.raises(StoreFull, match="no room"):
+                for number in range(200):
+                    kept.append(save(store, f"{number} {' '.join(os.urandom(9).hex() for _ in range(4_000))}"))
+            with store.read() as tx:
+                assert [row[0] for row in tx.rows("SELECT id FROM observations ORDER BY id")] == kept
+            store.close()
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

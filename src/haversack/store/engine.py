@@ -4,9 +4,10 @@ The SQL of the table modules is one text for every engine. What an engine has of
 `next_position` and `words`.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from haversack.errors import StoreError
 from haversack.store.words import Words
@@ -20,6 +21,34 @@ class ConstraintBroken(StoreError):
     """A row that contradicts the schema, such as a reference to nothing."""
 
     code = "constraint_broken"
+
+
+Result = TypeVar("Result")
+TRIES = 3
+
+
+class _Kept(threading.local):
+    transactions = 0
+
+
+_kept = _Kept()
+
+
+def note_commit() -> None:
+    """Have `persistently` know that something of what this thread does is kept."""
+    _kept.transactions += 1
+
+
+def persistently(act: Callable[[], Result]) -> Result:
+    """What an act returns, done again where the server broke it off before anything of it was kept."""
+    before = _kept.transactions
+    for left in reversed(range(TRIES)):
+        try:
+            return act()
+        except StoreError as error:
+            if not left or not error.is_passing or _kept.transactions != before:
+                raise
+    raise AssertionError("the last try returns or raises")
 
 
 class Reader(Protocol):

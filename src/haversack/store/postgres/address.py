@@ -53,4 +53,7 @@ def parse_address(url: str) -> Address:
         raise ConfigError(f"store.url has schema={schema!r}", hint="use small letters, digits and _, at most 41")
     if prepare not in ("on", "off"):
         raise ConfigError(f"store.url has prepare={prepare!r}", hint="write prepare=on or prepare=off")
+    if "," in parts.netloc + given.get("host", ""):
+        # Of several servers the one that can be written to is meant, whichever that is at the moment.
+        given.setdefault("target_session_attrs", "read-write")
     return Address(urlunsplit(parts._replace(query=urlencode(given))), schema, prepare == "on")

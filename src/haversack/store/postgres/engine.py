@@ -8,11 +8,12 @@ from typing import Any
 
 import psycopg
 
-from haversack.store.engine import Hint, Row, Value
-from haversack.store.postgres.address import Address, parse_address
-from haversack.store.postgres.connections import Connection, Connections
+from haversack.store.engine import Hint, Row, Value, note_commit
+from haversack.store.postgres.address import Address
+from haversack.store.postgres.connections import Connection
 from haversack.store.postgres.failures import lost_at_commit, translate, translated
 from haversack.store.postgres.schema import VERSION
+from haversack.store.postgres.servers import Servers, end
 from haversack.store.postgres.words import PostgresWords
 
 COMMAND_CONNECTIONS = 2
@@ -58,7 +59,8 @@ class Reader:
         try:
             return self._connection.execute(_native(sql), values)
         except psycopg.Error as error:
-            raise translate(error, self._address, VERSION) from None
+            is_lost = self._connection.closed or self._connection.broken
+            raise translate(error, self._address, VERSION, is_lost=is_lost) from None
 
 
 class Writer(Reader):
@@ -84,16 +86,18 @@ class Writer(Reader):
 class PostgresStore:
     """A schema on a server, as one of its members sees it; members share the connections."""
 
-    def __init__(self, url: str, *, member: str = "", connections: int = COMMAND_CONNECTIONS) -> None:
-        self.address = parse_address(url)
-        self._connections = Connections(self.address, connections, VERSION)
+    def __init__(
+        self, url: str, *, member: str = "", connections: int = COMMAND_CONNECTIONS, read_url: str = ""
+    ) -> None:
+        self._servers = Servers(url, read_url, connections)
+        self.address = self._servers.address
         self._local = threading.local()
         self._set_member(member)
 
     def as_member(self, subject: str) -> "PostgresStore":
         """The same store for another member."""
         view = object.__new__(PostgresStore)
-        view.address, view._connections, view._local = self.address, self._connections, threading.local()
+        view.address, view._servers, view._local = self.address, self._servers, threading.local()
         view._set_member(subject)
         return view
 
@@ -116,13 +120,13 @@ class PostgresStore:
             yield joined
             return
         with translated(self.address, VERSION):
-            connection = self._begin(self._reading)
+            pool, connection = self._servers.begin_reading(self._reading)
             try:
                 self._local.tx = Reader(connection, self.address)
                 yield self._local.tx
             finally:
                 self._local.tx = None
-                self._end(connection, "COMMIT")
+                end(pool, connection, "COMMIT")
 
     @contextmanager
     def write(self) -> Iterator[Writer]:
@@ -132,7 +136,7 @@ class PostgresStore:
             yield joined
             return
         with translated(self.address, VERSION):
-            connection = self._begin(self._writing)
+            pool, connection = self._servers.begin(self._writing)
             afterwards: list[Callable[[], None]] = []
             self._local.afterwards = afterwards
             try:
@@ -141,7 +145,7 @@ class PostgresStore:
                 self._commit(connection)
             finally:
                 self._local.tx, self._local.afterwards = joined, None
-                self._end(connection, "ROLLBACK")
+                end(pool, connection)
         for action in afterwards:
             action()
 
@@ -160,7 +164,7 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close every connection that is not in use."""
-        self._connections.close()
+        self._servers.close()
 
     def describe(self) -> str:
         """The address, without a password."""
@@ -182,42 +186,14 @@ class PostgresStore:
         with self.write() as tx:
             tx.run("SELECT note_export(?)", (what,))
 
-    def _begin(self, opening: str) -> Connection:
-        connection = self._connections.take()
-        try:
-            connection.execute(opening)
-        except psycopg.Error as error:
-            is_lost = connection.closed or connection.broken
-            self._end(connection, "ROLLBACK")
-            if not is_lost:
-                raise
-            # It was lost while nobody used it, so nothing has been done yet: once more on a new connection.
-            self._connections.close()
-            connection = self._connections.take(fresh=True)
-            try:
-                connection.execute(opening)
-            except psycopg.Error:
-                self._end(connection, "ROLLBACK")
-                raise error from None
-        return connection
-
     def _commit(self, connection: Connection) -> None:
         try:
-            connection.execute("COMMIT")
+            self._servers.commit(connection)
         except psycopg.OperationalError:
             if connection.closed or connection.broken:
                 raise lost_at_commit(self.address) from None
             raise
-
-    def _end(self, connection: Connection, statement: str) -> None:
-        try:
-            if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                connection.execute("ROLLBACK" if statement == "ROLLBACK" else "COMMIT")
-        except psycopg.Error:
-            # The transaction ends with its connection.
-            connection.close()
-        finally:
-            self._connections.give_back(connection)
+        note_commit()
 
 
 def _literal(text: str) -> str:

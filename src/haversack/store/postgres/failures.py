@@ -20,6 +20,8 @@ from haversack.store.engine import ConstraintBroken
 from haversack.store.postgres.address import Address
 
 _BUSY = {"55P03", "57014", "53300", "40001", "40P01", "53400"}
+_AGAIN = {"40001", "40P01"}
+"""A deadlock, or a replica that could not keep what was being read."""
 _FULL = {"53100", "53200"}
 _NO_SCHEMA = {"3F000", "42P01", "42883"}
 OTHER_VERSION, NOT_A_MEMBER, SPEAKS_FOR_ITSELF = "HV001", "HV002", "HV003"
@@ -34,8 +36,15 @@ def translated(address: Address, version: int) -> Iterator[None]:
         raise translate(error, address, version) from None
 
 
-def translate(error: psycopg.Error, address: Address, version: int) -> HaversackError:
-    """One error of the driver as one of ours."""
+def translate(error: psycopg.Error, address: Address, version: int, *, is_lost: bool = False) -> HaversackError:
+    """One error of the driver as one of ours; `is_lost` where a connection ended in the middle of its work."""
+    found = _translated(error, address, version)
+    if isinstance(found, StoreError):
+        found.is_passing = is_lost or error.sqlstate in _AGAIN
+    return found
+
+
+def _translated(error: psycopg.Error, address: Address, version: int) -> HaversackError:
     state, said = error.sqlstate or "", (error.diag.message_primary or str(error)).strip()
     where = f"the store {address.shown()}"
     if state == OTHER_VERSION:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
+from functools import partial
 from typing import Any
 
 from haversack.app import Caller
 from haversack.errors import Conflict, HaversackError, InvalidArgument, NotFound, StoreUnwritable
+from haversack.store.engine import persistently
 from haversack.tokens import parse_max_tokens
 from haversack.tools.declaration import ALIASES, Tool
 from haversack.tools.registry import find
@@ -35,12 +37,18 @@ def call(caller: Caller, name: str, arguments: Mapping[str, object], options: Op
         origin = Origin(tool.name, arguments, tool.default_tokens)
         values = validate(tool, arguments)
         asked = _asked(values, options)
-        with caller.database.write() if tool.atomic else nullcontext():
-            outcome = tool.run(caller, asked.level, values)
-            return deliver(caller, origin, outcome, asked)
+        if tool.writes and not tool.atomic and tool.group != "memory":
+            return _done(caller, tool, origin, values, asked)
+        return persistently(partial(_done, caller, tool, origin, values, asked))
     except HaversackError as error:
         deliver_failure(caller, origin, error, asked or _wanted(arguments))
         raise
+
+
+def _done(caller: Caller, tool: Tool, origin: Origin, values: dict[str, Any], asked: Asked) -> Reply:
+    with caller.database.write() if tool.atomic else nullcontext():
+        outcome = tool.run(caller, asked.level, values)
+        return deliver(caller, origin, outcome, asked)
 
 
 def _admit(caller: Caller, tool: Tool) -> None:
