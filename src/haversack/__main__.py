@@ -98,7 +98,18 @@ def serve(typed: list[str]) -> int:
     names = [name.strip() for name in parsed.tools.split(",") if name.strip()]
     if parsed.http is not None:
         return commands.serve_http(parsed.http, parsed, names)
-    return serve(open_caller(own_account=True), tool_names=names, log_file=parsed.log_file)
+    from haversack.hosts import server_notes
+
+    caller = open_caller(own_account=True)
+    home = caller.config.home
+    # The hooks of the host that started this server report prompts and compactions to its account.
+    caller.on_account = lambda account: server_notes.write(home, account)
+    if caller.config.budget.account:
+        server_notes.write(home, caller.config.budget.account)
+    try:
+        return serve(caller, tool_names=names, log_file=parsed.log_file)
+    finally:
+        server_notes.remove(home)
 
 
 if __name__ == "__main__":

@@ -143,6 +143,8 @@ class Caller:
         self.directory = directory
         self.namespace = namespace
         self.console = Console()
+        self.on_account: Callable[[str], object] | None = None
+        """Told the handle when this caller opens an account of its own."""
         self._own_account = own_account
         self._account = account.strip().lower()
         self._profile_name = profile
@@ -189,7 +191,10 @@ class Caller:
         """The handle of the budget account in force; empty when calls are not debited."""
         if self._own_account and not self._account:
             with self._opening:
-                self._account = self._account or self.ledger.open().handle
+                if not self._account:
+                    self._account = self.ledger.open().handle
+                    if self.on_account:
+                        self.on_account(self._account)
         return self._account
 
     @cached_property

@@ -34,6 +34,7 @@ def test_the_status_is_a_table_with_a_bar_for_each_tier(agent: Caller) -> None:
         "tool results    [###-------] 11,830 of 40,000 (5,000 leased)",
         "user message    [##########] 12,000 of 10,000",
         "response buffer [##########] 30,000 reserved",
+        "Sources: system measured, work history measured, tool results measured, user message declared by the agent.",
         "A reply may have 7,042 tokens when max_tokens is not given.",
     ]
 

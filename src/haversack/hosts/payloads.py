@@ -10,6 +10,8 @@ from haversack.values import record
 
 LONGEST_PROMPT = 20_000
 """Characters of a prompt that are kept; what people paste may be longer than any memory should be."""
+INJECTED, STARTED = "injected", "started"
+"""Events of a session that hooks note for themselves: a memory was given, the start was."""
 _LONGEST_NAME = 120
 _NAME = pattern(r"[^\w.:@-]+")
 _EMPTY_LINES = pattern(r"\n{3,}")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from haversack.app import Caller
 from haversack.hosts.host import Host
-from haversack.hosts.payloads import Payload
+from haversack.hosts.payloads import INJECTED, STARTED, Payload
 from haversack.hosts.relevance import related
 from haversack.memory import context, progress
 from haversack.store import session_events
@@ -25,7 +25,6 @@ HOW_TO_USE = (
     "Haversack is the memory: mem_search finds, mem_save keeps decisions, fixes and discoveries, "
     "mem_session_summary before finishing, more(key) shows what a reply left out."
 )
-INJECTED, STARTED = "injected", "started"
 _MEMORIES = 30
 _PROGRESS_WIDTH = 600
 

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 
 from haversack.app import App, Caller
 from haversack.config import load
+from haversack.hosts import server_notes
 from haversack.hosts.hook import BUSY_MILLISECONDS
 from haversack.hosts.host import Event, Host
-from haversack.hosts.payloads import Payload
+from haversack.hosts.payloads import INJECTED, STARTED, Payload
 from haversack.memory import sessions
 from haversack.store import session_events
 from haversack.store import sessions as session_table
@@ -28,7 +29,10 @@ def answer(host: Host, payload: Payload) -> str:
     config = replace(config, memory=replace(config.memory, semantic="off"))
     app = App(config, busy_milliseconds=BUSY_MILLISECONDS)
     directory = payload.directory if os.path.isdir(payload.directory) else os.getcwd()
-    caller = app.caller(directory=directory)
+    account = config.budget.account or server_notes.account_of_host(config.home, directory)
+    caller = app.caller(directory=directory, account=account)
+    if account and not _is_open(caller, account):
+        caller = app.caller(directory=directory)
     try:
         _ensure(caller, payload)
         return _ANSWERS[payload.event](caller, host, payload)
@@ -45,7 +49,7 @@ def _ensure(caller: Caller, payload: Payload) -> None:
 def _start(caller: Caller, host: Host, payload: Payload) -> str:
     if payload.usage:
         _usage(caller, host, payload)
-    if payload.source == "compact":
+    if payload.source in ("compact", "clear"):
         _reset_account(caller, payload)
     if "session-start" not in host.injects_at:
         return ""
@@ -59,7 +63,7 @@ def _prompt(caller: Caller, host: Host, payload: Payload) -> str:
         return ""  # a command to the host, or nothing that a person typed
     if not _is_repeated(caller, payload):
         call(caller, "mem_save_prompt", {"content": payload.prompt, "session_id": payload.session_id})
-        _declare_user(caller, payload)
+        _declare_user(caller, host, payload)
     if "prompt" not in host.injects_at:
         return ""
     from haversack.hosts.recall import at_prompt
@@ -88,15 +92,25 @@ def _tool(caller: Caller, host: Host, payload: Payload) -> str:
 
 
 def _compacted(caller: Caller, host: Host, payload: Payload) -> str:
-    _reset_account(caller, payload)
-    with caller.database.write() as tx:
-        session_events.forget(tx, payload.session_id, "injected")
+    if _has_restarted(caller, payload):
+        _declare_user(caller, host, replace(payload, prompt=payload.summary))
+    else:
+        _reset_account(caller, payload)
+        with caller.database.write() as tx:
+            session_events.forget(tx, payload.session_id, INJECTED)
     if payload.summary.strip():
         from haversack.hosts.payloads import clean_prompt
 
         content = clean_prompt(host, payload.summary)
         call(caller, "mem_session_summary", {"content": content, "session_id": payload.session_id})
     return ""
+
+
+def _has_restarted(caller: Caller, payload: Payload) -> bool:
+    """Whether the host has reported the start after this compaction already, as some do before its end."""
+    with caller.database.read() as tx:
+        starts = session_events.of_session(tx, payload.session_id, STARTED)
+    return bool(starts) and starts[-1].detail == "compact" and caller.now() - starts[-1].created_at < _SAME_PROMPT
 
 
 def _before_compaction(caller: Caller, host: Host, payload: Payload) -> str:
@@ -115,7 +129,7 @@ def _stop(caller: Caller, host: Host, payload: Payload) -> str:
 
         capture_learnings(caller, told.message, payload.session_id, host.name)
     if told.context:
-        _reconcile(caller, payload, told.context)
+        _reconcile(caller, host, payload, told.context)
     write(caller, payload.session_id)
     return ""
 
@@ -153,38 +167,44 @@ def _usage(caller: Caller, host: Host, payload: Payload) -> str:
     if total > 0:
         with caller.database.write() as tx:
             session_events.add(tx, payload.session_id, "usage", str(total), caller.now())
-        _reconcile(caller, payload, payload.usage.get("input_tokens", total))
+        _reconcile(caller, host, payload, payload.usage.get("input_tokens", total))
     return ""
 
 
-def _declare_user(caller: Caller, payload: Payload) -> None:
-    if handle := _account(caller, payload):
-        caller.ledger.declare_user(handle, caller.profile.count(payload.prompt))
+def _declare_user(caller: Caller, host: Host, payload: Payload) -> None:
+    if caller.account:
+        tokens = caller.profile.count(payload.prompt)
+        caller.ledger.declare_user(caller.account, tokens)
+        _report(caller, payload, "declared", f"{tokens} {host.name}")
 
 
 def _reset_account(caller: Caller, payload: Payload) -> None:
-    if handle := _account(caller, payload):
-        caller.ledger.reset(handle)
+    if caller.account:
+        caller.ledger.compacted(caller.account, caller.profile.count(payload.summary))
+        _report(caller, payload, "compacted", "")
 
 
-def _reconcile(caller: Caller, payload: Payload, context_tokens: int) -> None:
-    """Note how far the account's estimate was off from what the host measured."""
-    if handle := _account(caller, payload):
-        estimate = caller.ledger.standing(handle).spent
-        with caller.database.write() as tx:
-            detail = f"{context_tokens} measured, {estimate} estimated"
-            session_events.add(tx, payload.session_id, "reconciled", detail, caller.now())
+def _reconcile(caller: Caller, host: Host, payload: Payload, context_tokens: int) -> None:
+    """Note how many tokens the host's model held, beside what the account knows of."""
+    if caller.account:
+        estimate = caller.ledger.standing(caller.account).spent
+        _report(caller, payload, "reconciled", f"{context_tokens} {estimate} {host.name}")
 
 
-def _account(caller: Caller, payload: Payload) -> str:
-    """The account of the host's server: the one set for this process, if it is open."""
+def _report(caller: Caller, payload: Payload, kind: str, detail: str) -> None:
+    """Note what the host reported of an account, for `budget_status` to name as the source."""
+    with caller.database.write() as tx:
+        session_events.add(tx, payload.session_id, kind, f"{caller.account} {detail}".rstrip(), caller.now())
+
+
+def _is_open(caller: Caller, account: str) -> bool:
     from haversack.errors import Conflict, NotFound
 
-    handle = caller.account
     try:
-        return caller.ledger.in_force(handle).handle if handle else ""
+        caller.ledger.in_force(account)
     except (NotFound, Conflict):
-        return ""
+        return False
+    return True
 
 
 _ANSWERS: Mapping[Event, Callable[[Caller, Host, Payload], str]] = {

@@ -54,6 +54,10 @@ def set_server(tx: Writer, handle: str, tokens: int) -> None:
     tx.run("UPDATE accounts SET server = ? WHERE handle = ?", (tokens, handle))
 
 
+def set_user(tx: Writer, handle: str, tokens: int) -> None:
+    tx.run("UPDATE accounts SET user_message = ? WHERE handle = ?", (tokens, handle))
+
+
 def clear_tool_results(tx: Writer, handle: str) -> None:
     tx.run("UPDATE accounts SET tool_results = 0 WHERE handle = ?", (handle,))
 

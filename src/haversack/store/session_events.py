@@ -24,6 +24,15 @@ def of_session(tx: Reader, session_id: str, kind: str = "", *, limit: int = 5_00
     return [SessionEvent(*row) for row in reversed(rows)]
 
 
+def beginning_with(tx: Reader, kind: str, beginning: str, *, limit: int = 1_000) -> list[SessionEvent]:
+    """The last events of a kind, of whatever session, whose detail begins with a word, the newest first."""
+    rows = tx.rows(
+        f"{_SELECT} WHERE kind = ? AND substr(detail, 1, ?) = ? ORDER BY id DESC LIMIT ?",
+        (kind, len(beginning), beginning, limit),
+    )
+    return [SessionEvent(*row) for row in rows]
+
+
 def forget(tx: Writer, session_id: str, kind: str) -> None:
     """Remove a session's events of one kind."""
     tx.run("DELETE FROM session_events WHERE session_id = ? AND kind = ?", (session_id, kind))

@@ -204,6 +204,14 @@ class Ledger:
             accounts.clear_tool_results(tx, account.handle)
             return self._standing(tx, account.handle)
 
+    def compacted(self, handle: str, summary: int) -> Standing:
+        """Empty the tool results and put the tokens of the host's summary in the place of the user's messages."""
+        with self.database.write() as tx:
+            account = self._open_account(tx, handle)
+            accounts.clear_tool_results(tx, account.handle)
+            accounts.set_user(tx, account.handle, summary)
+            return self._standing(tx, account.handle)
+
     def close(self, handle: str) -> Closed:
         """Close an account, its own leases first; what a lease did not use returns to its parent."""
         with self.database.write() as tx:

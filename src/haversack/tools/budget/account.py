@@ -7,6 +7,7 @@ from haversack.app import Caller
 from haversack.errors import Conflict, InvalidArgument
 from haversack.store.records import Entry
 from haversack.text.times import iso
+from haversack.tools.budget.provenance import provenance
 from haversack.tools.declaration import Command, Range, Tool, resumes, tool
 from haversack.tools.road.outcomes import Block, Document, Done, Facts, Outcome, Rest, Result
 from haversack.worklog.ledger import LEAST_TOTAL, Standing, Tier
@@ -33,9 +34,11 @@ def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
         return _open_accounts(caller)
     standing = caller.ledger.standing(handle)
     allocation = caller.ledger.allocation(standing, "")
+    known = provenance(caller, standing)
     lines = [
         f"Budget {standing.handle}: {_left(standing)}",
         *(_row(tier, standing) for tier in standing.tiers),
+        *known.lines(),
         f"A reply may have {allocation.tokens:,} tokens when max_tokens is not given.",
     ]
     if standing.account.closed_at is not None:
@@ -45,7 +48,7 @@ def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
     return Document(
         "\n".join(lines),
         name=standing.handle,
-        facts={"account": _facts(standing) | {"allocation": allocation.tokens}},
+        facts={"account": _facts(standing) | {"allocation": allocation.tokens} | known.facts()},
         brief=f"budget {standing.handle}: {_left(standing)}",
     )
 
