@@ -4,13 +4,15 @@ A survivor is a missing test, or a change that makes no difference; the latter a
 tools/mutants.toml. Exit code 1 when a survivor is not listed there.
 
 The tests of a target run once, to learn which lines each test reaches and how long it takes. A change is then made in
-a forked process, which runs the tests that reach its line, quickest first, until one fails.
+a forked process, which runs the tests that reach its line, quickest first, until one fails. Every test is measured in
+a forked process, too: what one has cached must neither hide a line from the next nor outlive a change.
 """
 
 import argparse
 import ast
 import gc
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -22,6 +24,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from types import CodeType, FrameType, FunctionType
@@ -62,6 +65,8 @@ TARGETS = {
 """What is changed, and the tests that should notice, as pytest is given them."""
 PATIENCE = 20.0
 """The tests of one change are the quickest ones that together took so many seconds of processor time."""
+UNPREPARED = 99
+"""The exit code of a forked process that could not make its change."""
 SECONDS = 600
 """A change that makes the tests run for longer than this has been noticed: it never ends."""
 
@@ -125,6 +130,10 @@ class Mutant:
         return self.path.relative_to(PACKAGE).as_posix()
 
     @property
+    def module(self) -> str:
+        return "haversack." + self.name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+    @property
     def source_line(self) -> str:
         return self.path.read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
 
@@ -160,22 +169,19 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 def change_functions(mutant: Mutant) -> None:
     """Give the functions of the running program the changed code."""
+    import_module(mutant.module)
     tree, _ = mutant.tree()
     changed = {(code.co_qualname, code.co_firstlineno): code for code in codes(compile(tree, mutant.path, "exec"))}
     for function in [found for found in gc.get_objects() if isinstance(found, FunctionType)]:
         code = function.__code__
         if code.co_filename == str(mutant.path) and (code.co_qualname, code.co_firstlineno) in changed:
             function.__code__ = changed[code.co_qualname, code.co_firstlineno]
-        clear = getattr(function, "cache_clear", None)
-        if clear is not None:
-            clear()
 
 
 def change_constants(mutant: Mutant) -> None:
     """Give the running program the changed constant, and the constants made from it, wherever they were imported."""
     tree, changed = mutant.tree()
-    name = "haversack." + mutant.name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    module = vars(sys.modules[name])
+    module = vars(import_module(mutant.module))
     names: set[str] = set()
     for statement in tree.body:
         parts = list(ast.walk(statement))
@@ -190,9 +196,6 @@ def change_constants(mutant: Mutant) -> None:
                 if other.get(stored_name) is old:
                     other[stored_name] = module[stored_name]
         names |= stored
-    for found in gc.get_objects():
-        if callable(clear := getattr(found, "cache_clear", None)) and not isinstance(found, type):
-            clear()
 
 
 def is_noticed_afresh(mutant: Mutant, tests: list[str]) -> bool:
@@ -223,18 +226,42 @@ def limit_processor_time(expected_seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
-def fails(trial: Callable[[], bool]) -> bool:
+def fails(prepare: Callable[[], None], trial: Callable[[], bool]) -> bool:
     """Whether a trial that ends with True when all is well does not, in a forked process with limits of its own."""
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
         signal.alarm(SECONDS)
-        passed = False
+        code = UNPREPARED
         try:
-            passed = trial()
+            prepare()
+            code = 1
+            code = 0 if trial() else 1
         finally:
-            os._exit(0 if passed else 1)
-    return os.waitpid(child, 0)[1] != 0
+            os._exit(code)
+    status = os.waitpid(child, 0)[1]
+    if os.waitstatus_to_exitcode(status) == UNPREPARED:
+        raise RuntimeError("the change could not be made")
+    return status != 0
+
+
+def traced(item: pytest.Item, paths: set[str]) -> tuple[float, set[tuple[str, int]]]:
+    """Run a test: its seconds of processor time, and the lines of the files it reaches."""
+    lines: set[tuple[str, int]] = set()
+
+    def on_line(frame: FrameType, event: str, _: Any) -> Any:
+        lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return on_line
+
+    def on_call(frame: FrameType, event: str, _: Any) -> Any:
+        return on_line if frame.f_code.co_filename in paths else None
+
+    before = time.process_time()
+    threading.settrace(on_call)
+    sys.settrace(on_call)
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+    sys.settrace(None)
+    return time.process_time() - before, lines
 
 
 class Trials:
@@ -250,10 +277,9 @@ class Trials:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        for item in session.items:
-            self.measure(item)
-        if session.testsfailed:
-            pytest.exit("the tests fail without any change", returncode=2)
+        failed = [item.nodeid for item in session.items if not self.measure(item)]
+        if failed:
+            pytest.exit(f"tests fail without any change: {', '.join(failed)}", returncode=2)
         for count, mutant in enumerate(self.tried, 1):
             if count % 20 == 0:
                 print(f"{count} of {len(self.tried)} changes tried", file=sys.stderr, flush=True)
@@ -267,27 +293,25 @@ class Trials:
                 self.survived(mutant)
         return True
 
-    def measure(self, item: pytest.Item) -> None:
-        """Run a test as it is, and note its time and the lines it reaches."""
-        lines: set[tuple[str, int]] = set()
-
-        def on_line(frame: FrameType, event: str, _: Any) -> Any:
-            lines.add((frame.f_code.co_filename, frame.f_lineno))
-            return on_line
-
-        def on_call(frame: FrameType, event: str, _: Any) -> Any:
-            return on_line if frame.f_code.co_filename in self.paths else None
-
-        before = time.process_time()
-        threading.settrace(on_call)
-        sys.settrace(on_call)
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-        sys.settrace(None)
-        threading.settrace(None)
-        self.seconds[item.nodeid] = time.process_time() - before
+    def measure(self, item: pytest.Item) -> bool:
+        """Run a test as it is, note its time and the lines it reaches, and say whether it passed."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(traced(item, self.paths), pipe)
+            os._exit(item.session.testsfailed)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            sent = pipe.read()
+        if os.waitpid(child, 0)[1] != 0:
+            return False
+        self.seconds[item.nodeid], lines = pickle.loads(sent)
         for path, line in lines:
             self.reached[path, line].add(item.nodeid)
             self.reached[path, 0].add(item.nodeid)
+        return True
 
     def items_for(self, mutant: Mutant, session: pytest.Session) -> list[pytest.Item]:
         """The tests that reach a change, quickest first, as far as the patience goes."""
@@ -308,11 +332,13 @@ class Trials:
     def is_noticed(self, mutant: Mutant, session: pytest.Session, items: list[pytest.Item]) -> bool:
         """Whether one of the tests fails when the running program is changed."""
 
-        def trial() -> bool:
+        def prepare() -> None:
             if mutant.place == "function":
                 change_functions(mutant)
             else:
                 change_constants(mutant)
+
+        def trial() -> bool:
             for item in items:
                 limit_processor_time(self.seconds[item.nodeid])
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
@@ -320,7 +346,7 @@ class Trials:
                     return False
             return True
 
-        return fails(trial)
+        return fails(prepare, trial)
 
 
 def chosen_mutants(places: tuple[str, ...], only: str, sample: int, seed: int) -> list[Mutant]:
