@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from haversack.errors import BudgetTooSmall, InvalidArgument
 from haversack.tokens import FLOOR, Budget, parse_max_tokens, profile_named
+from haversack.values import replace
 
 
 @pytest.mark.parametrize(("sent", "meant"), [(64, 64), (1500, 1500), ("1500", 1500), (" 1500 ", 1500), (1500.0, 1500)])
@@ -40,6 +41,28 @@ def test_what_is_not_a_whole_number_is_refused_by_an_error_that_names_the_floor(
 def test_a_budget_no_window_has_is_refused(sent: object) -> None:
     with pytest.raises(InvalidArgument, match=str(FLOOR)):
         parse_max_tokens(sent)
+
+
+@pytest.mark.parametrize(("digits", "said"), [("9" * 18, "over the most"), ("9" * 19, "not a whole number")])
+def test_a_text_is_read_as_a_number_up_to_eighteen_digits(digits: str, said: str) -> None:
+    with pytest.raises(InvalidArgument, match=said):
+        parse_max_tokens(digits)
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"), [("x" * 58, f"'{'x' * 58}', not"), ("x" * 59, f"'{'x' * 56}..., not"), ([0], "[0], not")]
+)
+def test_the_error_shows_what_was_sent_in_at_most_sixty_characters(sent: object, shown: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        parse_max_tokens(sent)
+    assert f"is {shown}" in caught.value.message
+
+
+def test_what_surrounds_a_text_leaves_the_budget_before_the_text_does() -> None:
+    profile = replace(profile_named("o200k"), overhead=7)
+    budget = Budget(64, profile)
+    assert budget.units == profile.room(64) - 7
+    assert budget.holds("a " * 20) == (profile.measure("a " * 20) <= budget.units)
 
 
 def test_the_error_names_the_parameter_the_caller_used() -> None:

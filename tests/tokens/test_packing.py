@@ -34,6 +34,10 @@ def layered(draw: st.DrawFn, most: int = 6) -> list[Candidate]:
     return candidates
 
 
+def test_a_group_costs_nothing_unless_its_heading_has_a_price() -> None:
+    assert pack([Candidate((Choice(3),), group="a")], 3).used == 3
+
+
 def spent(candidates: list[Candidate], packed: Pack) -> int:
     """What a pack costs, counted anew."""
     pairs = [(each, choice) for each, choice in zip(candidates, packed.chosen, strict=True) if choice is not None]
