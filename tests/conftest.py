@@ -91,7 +91,7 @@ class Clock:
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the home of whoever runs it."""
     for name in list(os.environ):
-        if name.startswith("HAVERSACK_"):
+        if name.startswith("HAVERSACK_") and not name.startswith("HAVERSACK_TEST_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HAVERSACK_HOME", str(tmp_path / "home"))
 

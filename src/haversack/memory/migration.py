@@ -52,6 +52,7 @@ def migrate(
                     raise Conflict(f"{target.describe()} is in use", hint="name an empty store; nothing was changed")
                 rows = copying.copy(reading, writing, step)
                 _index(reading, writing, step)
+                writing.count_rows()
                 done.append(Migrated(rows, _verified(source, target, reading, writing)))
                 if dry_run:
                     raise _DryRun("tried")

@@ -89,6 +89,9 @@ class Writer(Reader, Protocol):
     def adopt_salt(self, salt: str) -> None:
         """Derive keys as another store does; only an empty store does this."""
 
+    def count_rows(self) -> None:
+        """Have the engine's planner know how many rows there are, after a copy."""
+
     @property
     def next_position(self) -> str:
         """The SQL of the position behind every observation."""

@@ -79,6 +79,9 @@ class Writer(Reader):
     def adopt_salt(self, salt: str) -> None:
         self.execute("SELECT adopt_salt(?)", (salt,))
 
+    def count_rows(self) -> None:
+        self.execute("SELECT count_rows()")
+
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
         return int(self.value(sql, values))
 
