@@ -67,6 +67,10 @@ torture: install-dev
 attack: install-dev
 	$(BIN)/python -m attack $(ARGS)
 
+.PHONY: attack-gateway
+attack-gateway: install-dev
+	$(BIN)/python -m attack gateway gateway-deaths --count 10000 --seconds 1800
+
 install-dev: $(VENV)/installed-dev
 install-bench: $(VENV)/installed-bench
 

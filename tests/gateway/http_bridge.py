@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-WAIT = 30.0
+WAIT = 200.0
 META = "io.modelcontextprotocol/"
 STATELESS = f"{META}protocolVersion"
 SUBSCRIPTION = f"{META}subscriptionId"
@@ -177,7 +177,7 @@ class Exchange(BaseHTTPRequestHandler):
         session = self._session()
         if session is None and "Mcp-Session-Id" in self.headers:
             return self._json(404, None)
-        holder = session or self.server.stateless
+        holder = session or (self.server.stateless if _has_envelope(message) else self.server.handshaking)
         if "method" not in message or "id" not in message:
             holder.send(message)
             return self._json(202, None)
@@ -217,3 +217,10 @@ class Exchange(BaseHTTPRequestHandler):
     def _event(self, message: Mapping[str, Any]) -> None:
         self.wfile.write(b"event: message\ndata: " + json.dumps(message).encode() + b"\n\n")
         self.wfile.flush()
+
+
+def _has_envelope(message: Mapping[str, Any]) -> bool:
+    """Whether a request says what it speaks; the first that does not would turn the process to handshakes."""
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return "method" not in message or (isinstance(meta, dict) and STATELESS in meta)

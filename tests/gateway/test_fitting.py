@@ -130,6 +130,12 @@ def test_a_client_that_declares_apps_keeps_what_its_views_need(through: Open) ->
     wire.greet("test", extensions={"io.modelcontextprotocol/ui": {}})
     known(wire)
     assert "haversack" in wire.result("structured", n=500)["structuredContent"]
+    whole = wire.result("app", n=500)
+    assert len(whole["structuredContent"]["rows"]) == 500
+    assert count_tokens(texts(whole)) <= 300
+    other = through("--budget", "300")
+    known(other)
+    assert "haversack" in other.result("app", n=500)["structuredContent"]
 
 
 def test_an_image_is_priced_by_its_pixels_and_fetched_by_its_key(through: Open) -> None:

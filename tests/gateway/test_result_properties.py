@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -193,3 +195,12 @@ def test_the_parts_of_a_store_that_is_a_file_are_readable_by_the_owner_alone(del
     path = Path(delivery.caller.config.store_path)
     fit_result(json.dumps({"content": [{"type": "text", "text": "word " * 900}]}), Rule("tool", 64), delivery)
     assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_adversary_s_random_results_hold_in_every_profile() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "attack", "gateway", "gateway-deaths", "--count", "40", "--seconds", "8"],
+        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("everything held\n")

@@ -1,6 +1,8 @@
 """Several servers behind one door: names, ids and resources are routed, and one server's end ends nothing else."""
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,9 +11,11 @@ from typing import Any
 import pytest
 
 from haversack.gateway.listing.names import door_names, shortened
+from haversack.gateway.settings import Server
 from tests.gateway.wire import TORTURE, Wire, texts
 
 Start = Callable[..., Wire]
+HAVERSACK = [sys.executable, "-m", "haversack"]
 
 
 @pytest.fixture
@@ -121,6 +125,124 @@ def test_tasks_keep_to_their_server(several: Start) -> None:
     assert task == "two_t-1"
     result = json.loads(wire.ask("tasks/result", {"taskId": task}))["result"]
     assert result["_meta"] == {"io.modelcontextprotocol/related-task": {"taskId": "t-1"}}
+
+
+def test_a_batch_comes_back_in_one_line(several: Start) -> None:
+    wire = several(more="budget = 300")
+    wire.greet()
+    names(wire)
+
+    def call(identifier: object, name: str, **arguments: object) -> dict[str, object]:
+        params = {"name": name, "arguments": arguments}
+        return {"jsonrpc": "2.0", "id": identifier, "method": "tools/call", "params": params}
+
+    note = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
+    wrong = {"jsonrpc": "2.0", "id": 3, "method": "no/such"}
+    wire.send([call(1, "one_big", n=900), call("1", "two_echo", n=1), note, call(2, "more", key="zzzz"), wrong])
+    answers = {json.dumps(each["id"]): each for each in wire.message()}
+    assert set(answers) == {"1", '"1"', "2", "3"}
+    assert 'more("' in texts(answers["1"]["result"])
+    assert answers["2"]["result"]["isError"]
+    assert answers["3"]["error"]["code"] == -32601
+    assert json.loads(wire.ask("ping"))["result"] == {}
+
+
+def test_a_cancelled_member_does_not_keep_its_batch_waiting(several: Start) -> None:
+    wire = several()
+    wire.greet()
+    names(wire)
+    calls = [
+        {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": {"n": 1}}}
+        for number, name in ((1, "one_slow"), (2, "two_echo"))
+    ]
+    wire.send([*calls])
+    wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    received: list[Any] = []
+    while not any(isinstance(each, list) for each in received):
+        received.append(wire.message())
+    assert [each["id"] for each in received[-1]] == [2]
+
+
+def test_a_client_s_line_that_is_too_long_to_be_routed_is_refused_under_its_own_id(several: Start) -> None:
+    wire = several()
+    wire.greet()
+    filler = b"x" * 66_000_000
+    wire.send(b'{"jsonrpc":"2.0","id":"long","method":"tools/call","params":{"a":"' + filler + b'"}}\n')
+    answer = wire.message()
+    assert answer["id"] == "long"
+    assert "cannot be routed" in answer["error"]["message"]
+    assert json.loads(wire.ask("ping"))["result"] == {}
+
+
+def test_a_client_of_the_newest_revision_is_told_to_shake_hands(several: Start) -> None:
+    wire = several()
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    assert json.loads(wire.ask("server/discover", {"_meta": meta}))["error"]["code"] == -32601
+    assert "result" in json.loads(wire.greet())
+
+
+def test_resources_are_cut_when_asked_for_but_never_the_view_of_an_app(several: Start) -> None:
+    wire = several(more='budget = 400\nresources = "cut"', TORTURE_RESOURCES="1")
+    wire.greet()
+    names(wire)
+    listed = [each["uri"] for each in json.loads(wire.ask("resources/list"))["result"]["resources"]]
+    assert len(set(listed)) == 2
+    from haversack.tokens import count_tokens
+
+    for address in listed:
+        held = json.loads(wire.ask("resources/read", {"uri": address}))["result"]["contents"][0]
+        assert held["uri"] == address
+        assert count_tokens(held["text"]) <= 400
+        assert 'more("' in held["text"]
+    view = json.loads(wire.ask("resources/read", {"uri": "ui://app/view.html"}))["result"]["contents"][0]
+    assert view["text"].endswith("line 3000 of the long text, with café and 漢字")
+    assert [each["name"] for each in json.loads(wire.ask("prompts/list"))["result"]["prompts"]] == [
+        "one_ask",
+        "two_ask",
+    ]
+
+
+def test_a_subscription_reaches_the_server_that_has_the_resource(several: Start) -> None:
+    wire = several(TORTURE_RESOURCES="1")
+    wire.greet()
+    for each in json.loads(wire.ask("resources/list"))["result"]["resources"]:
+        assert json.loads(wire.ask("resources/subscribe", {"uri": each["uri"]}))["result"] == {}
+        updated = wire.message()
+        assert updated["params"]["uri"] == each["uri"] == f"note://{updated['params']['by']}"
+
+
+def test_the_account_tells_what_each_server_cost(several: Start, tmp_path: Path) -> None:
+    home = {**os.environ, "HAVERSACK_HOME": str(tmp_path)}
+    opened = subprocess.run([*HAVERSACK, "budget", "open", "--json"], env=home, capture_output=True, check=True)
+    handle = json.loads(opened.stdout)["account"]["handle"]
+    wire = several(more=f'budget = 300\naccount = "{handle}"')
+    wire.greet()
+    names(wire)
+    wire.result("one_big", n=900)
+    wire.result("two_echo", n=1)
+    wire.result("two_echo", n=2)
+    wire.close()
+    told = subprocess.run([*HAVERSACK, "budget", handle, "--json"], env=home, capture_output=True, check=True)
+    servers = {each["name"]: each for each in json.loads(told.stdout)["account"]["servers"]}
+    assert {name: each["calls"] for name, each in servers.items()} == {"one": 1, "two": 2}
+    assert servers["one"]["sent"] <= 300 < servers["one"]["before"]
+    assert servers["two"]["sent"] == servers["two"]["before"]
+    text = subprocess.run([*HAVERSACK, "budget", handle], env=home, capture_output=True, check=True, text=True).stdout
+    assert "server two: 2 calls" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "title"),
+    [
+        (["npx", "-y", "@modelcontextprotocol/server-filesystem@1.2", "."], "server-filesystem"),
+        (["uvx", "mcp-server-git"], "mcp-server-git"),
+        (["/usr/bin/python3", "/srv/notes.py", "--x"], "notes"),
+        (["C:\\tools\\files.exe"], "files"),
+        (["docker", "run", "x"], "docker"),
+    ],
+)
+def test_a_wrapped_server_is_called_after_what_is_started(command: list[str], title: str) -> None:
+    assert Server(tuple(command)).title == title
 
 
 def test_a_list_is_served_from_the_last_start(several: Start) -> None:

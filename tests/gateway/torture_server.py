@@ -56,7 +56,7 @@ OUTPUT = {
 TOOLS = [
     "echo", "numbers", "surrogate", "audio", "image", "many_blocks", "big", "json", "fail", "structured", "progress",
     "ask", "junk", "die", "half", "no_newline", "huge", "slow", "task", "input", "duplicate", "unknown", "refuse",
-    "base64", "link", "file", "invalid_utf8", "log", "unlike",
+    "base64", "link", "file", "invalid_utf8", "log", "unlike", "app",
 ]  # fmt: skip
 
 
@@ -78,8 +78,10 @@ def definition(name: str) -> dict[str, object]:
         "execution": {"taskSupport": "optional"},
         "_meta": {"anthropic/maxResultSizeChars": 500_000, "odd": 1.10},
     }
-    if name in ("structured", "unlike"):
+    if name in ("structured", "unlike", "app"):
         tool["outputSchema"] = OUTPUT
+    if name == "app":
+        tool["_meta"] = {"ui": {"resourceUri": "ui://app/view.html"}}
     return tool
 
 
@@ -113,7 +115,7 @@ def call(identifier: object, name: str, given: dict[str, object]) -> None:  # no
         answer(text(json.dumps({"total": n, "items": rows(n)}, indent=1)))
     elif name == "fail":
         answer(text("first words\n" + lines(n) + "\nthe cause stands last", isError=True))
-    elif name == "structured":
+    elif name in ("structured", "app"):
         held = {"rows": rows(n)}
         answer({**text(json.dumps(held)), "structuredContent": held})
     elif name == "unlike":
@@ -213,7 +215,9 @@ def request(message: dict[str, object]) -> None:  # noqa: C901 - a branch for ea
 
     if method == "initialize":
         server = {"name": "torture", "version": "1"}
-        capabilities = {"tools": {"listChanged": True}, "odd": {"x": 1.10}}
+        capabilities: dict[str, object] = {"tools": {"listChanged": True}, "odd": {"x": 1.10}}
+        if os.environ.get("TORTURE_RESOURCES"):
+            capabilities |= {"resources": {"subscribe": True}, "prompts": {}, "logging": {}}
         answer({"protocolVersion": given.get("protocolVersion"), "capabilities": capabilities, "serverInfo": server,
                 "instructions": "Be gentle.", "seen": given})  # fmt: skip
     elif method == "tools/list":
@@ -233,6 +237,16 @@ def request(message: dict[str, object]) -> None:  # noqa: C901 - a branch for ea
         answer({"taskId": "t-1", "status": "completed", "result": text(lines(3_000))})
     elif method == "resources/read":
         answer({"contents": [{"uri": given.get("uri"), "text": lines(3_000)}]})
+    elif method == "resources/list":
+        answer({"resources": [{"uri": f"note://{os.getpid()}", "name": "note"}]})
+    elif method == "resources/templates/list":
+        answer({"resourceTemplates": [{"uriTemplate": "ui://{view}", "name": "views"}]})
+    elif method in ("resources/subscribe", "logging/setLevel"):
+        answer({})
+        told = {"method": "notifications/resources/updated", "params": {"uri": given.get("uri"), "by": os.getpid()}}
+        send({"jsonrpc": "2.0", **told})
+    elif method == "prompts/list":
+        answer({"prompts": [{"name": "ask", "description": "Asks."}]})
     elif method == "prompts/get":
         answer({"messages": [{"role": "user", "content": {"type": "text", "text": lines(2_000)}}]})
     elif method == "custom/echo":

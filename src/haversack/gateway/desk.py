@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -45,9 +45,17 @@ class Pending:
 
     @property
     def label(self) -> str:
-        """What the account calls it: the tool, behind the name of its server where there are several."""
+        """What the account calls it: the tool, behind the name of its server."""
         called = self.tool or self.method
-        return f"{self.server.name}/{called}" if self.server.name else called
+        return f"{self.server.title}/{called}" if self.server.title else called
+
+
+class Together:
+    """Answers that go back in one line."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.lines: list[bytes] = []
 
 
 class Desk:
@@ -65,6 +73,8 @@ class Desk:
         self._output = output
         self._writing = threading.Lock()
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._together: list[tuple[Any, Together]] = []
+        self._gathering = threading.Lock()
         self._is_busy = True
         self._notes: list[tuple[str, Mapping[str, Any], str, int]] = []
         self._passed: deque[tuple[Pending, bytes]] = deque()
@@ -101,13 +111,50 @@ class Desk:
             except OSError:
                 return
 
+    def gather(self, identifiers: Sequence[Any]) -> None:
+        """Write the answers to requests that came in one line in one line too, when the last of them is there."""
+        together = Together(len(identifiers))
+        with self._gathering:
+            self._together += [(identifier, together) for identifier in identifiers]
+
+    def write_answer(self, identifier: Any, line: bytes) -> None:
+        """Write the answer to a request, or keep it for the line it belongs to."""
+        if not self._together:
+            self.write(line)
+            return
+        with self._gathering:
+            # 1 is not "1", nor True.
+            found = next(
+                (each for each in self._together if each[0] == identifier and type(each[0]) is type(identifier)), None
+            )
+            if found is not None:
+                self._together.remove(found)
+                found[1].lines.append(line.rstrip(b"\n"))
+        if found is None:
+            self.write(line)
+        elif len(found[1].lines) == found[1].size:
+            self.write(b"[" + b",".join(found[1].lines) + b"]\n")
+
+    def withdraw(self, identifier: Any) -> None:
+        """Expect no answer to a request that was cancelled; what came with it is not kept waiting."""
+        if self._together:
+            with self._gathering:
+                found = [each for each in self._together if each[0] == identifier]
+                self._together = [each for each in self._together if each not in found]
+                for _, together in found:
+                    together.size -= 1
+            for _, together in found:
+                if together.lines and len(together.lines) == together.size:
+                    self.write(b"[" + b",".join(together.lines) + b"]\n")
+
     def answer(self, identifier: Any, result: Mapping[str, Any]) -> None:
         """Answer a request of the client."""
-        self.write(encoded({"jsonrpc": "2.0", "id": identifier, "result": result}))
+        self.write_answer(identifier, encoded({"jsonrpc": "2.0", "id": identifier, "result": result}))
 
     def refuse(self, identifier: Any, code: int, message: str) -> None:
         """Answer a request of the client with an error."""
-        self.write(encoded({"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}}))
+        error = {"code": code, "message": message}
+        self.write_answer(identifier, encoded({"jsonrpc": "2.0", "id": identifier, "error": error}))
 
     def submit(self, job: Job) -> None:
         """Have something done when what came before is done."""
@@ -175,7 +222,7 @@ class Desk:
             structured=settings.structured,
             compress=settings.compress,
             arguments=pending.arguments,
-            whole_structured=self.apps and pending.tool in self.ui_tools,
+            whole_structured=self.apps and not self.ui_tools.isdisjoint((pending.tool, pending.label)),
         )
 
     def _fit(self, result: str, rule: Rule) -> Fitted | int:
@@ -199,9 +246,9 @@ class Desk:
         try:
             changed = self.fitted(text, pending, inner=inner)
         except Exception as error:  # noqa: BLE001 - the one boundary of this door
-            self.write(self._unfitted(line, pending, error))
+            self.write_answer(pending.identifier, self._unfitted(line, pending, error))
             return
-        self.write(line if changed is text else as_bytes(changed))
+        self.write_answer(pending.identifier, line if changed is text else as_bytes(changed))
 
     def _unfitted(self, line: bytes, pending: Pending, error: Exception) -> bytes:
         say(f"a result of {pending.tool} could not be fitted ({type(error).__name__}: {error})")
@@ -213,7 +260,7 @@ class Desk:
     def pass_resource(self, line: bytes, pending: Pending) -> None:
         """Write what a resource or a prompt holds, and debit it; with `resources = "cut"` its texts are fitted."""
         if not self.settings.cut_resources or pending.method != "resources/read":
-            self.write(line)
+            self.write_answer(pending.identifier, line)
             self.note(pending, line)
             return
 
@@ -221,7 +268,7 @@ class Desk:
             text = line.decode("utf-8", "replace")
             span = members(text)["result"].value
             fitted = fit_resource(text[span.start : span.end], self._rule(pending), self.delivery)
-            self.write(as_bytes(spliced(text, [(span, fitted)])))
+            self.write_answer(pending.identifier, as_bytes(spliced(text, [(span, fitted)])))
 
         self.submit(deliver)
 

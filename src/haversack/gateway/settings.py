@@ -14,6 +14,12 @@ NO_BUDGETS: Mapping[str, int] = MappingProxyType({})
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
+def _is_launcher(program: str) -> bool:
+    """Whether a program only starts another, which its first argument names."""
+    name = program.replace("\\", "/").rpartition("/")[2].partition(".")[0].rstrip("0123456789")
+    return name in ("npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "uv", "sh", "bash")
+
+
 @record
 class Server:
     """One upstream: how it is started, and how its results and tools are treated."""
@@ -27,6 +33,16 @@ class Server:
     only: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     trust: bool = False
+
+    @property
+    def title(self) -> str:
+        """What the account calls the server: its name, or the package or program that is started."""
+        if self.name or not self.command:
+            return self.name
+        words = [word for word in self.command[1:] if not word.startswith("-")]
+        word = words[0] if words and _is_launcher(self.command[0]) else self.command[0]
+        last = word.replace("\\", "/").rstrip("/").rpartition("/")[2].partition("@")[0]
+        return last.rpartition(".")[0] or last or "server"
 
     def allows(self, tool: str) -> bool:
         """Whether a tool may be listed and called."""

@@ -18,7 +18,7 @@ from haversack.gateway.requests import key_of
 from haversack.gateway.routes import Routes
 from haversack.gateway.settings import Server
 from haversack.gateway.upstream.lane import Lane
-from haversack.gateway.upstream.spool import Spool
+from haversack.gateway.upstream.spool import Spool, ends_of
 from haversack.gateway.upstream.watchdog import Watchdog
 from haversack.gateway.wrap import LONGEST_PARSED, End
 from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
@@ -78,16 +78,19 @@ class Gateway:
     def _pump(self) -> None:
         for line in RawLines(self._source, LONGEST_PARSED):
             if isinstance(line, LongLine):
-                for _ in line.chunks():
-                    continue
-                self._desk.refuse(None, INVALID_PARAMS, f"a line over {LONGEST_PARSED:,} bytes cannot be routed")
+                # Only its ends are looked at, for the id of whoever waits for an answer.
+                identifier = ends_of(line.chunks()).request_id()
+                self._desk.refuse(identifier, INVALID_PARAMS, f"a line over {LONGEST_PARSED:,} bytes cannot be routed")
                 continue
             try:
                 message = parsed(line)
             except (ValueError, RecursionError):
                 self._desk.refuse(None, -32700, "not JSON")
                 continue
-            for each in message if isinstance(message, list) else [message]:
+            messages = [each for each in message if isinstance(each, dict)] if isinstance(message, list) else []
+            if asked := [each["id"] for each in messages if "id" in each and "method" in each]:
+                self._desk.gather(asked)
+            for each in messages or [message]:
                 if isinstance(each, dict):
                     self._receive(each)
         self.stopped.put(End("client left"))
@@ -188,6 +191,7 @@ class Gateway:
         if method == "notifications/cancelled":
             pending = self._pending.pop(key_of(params.get("requestId")), None)
             if pending is not None:
+                self._desk.withdraw(pending.identifier)
                 any(lane.cancel(pending, params) for lane in self.lanes.values())
         elif method in _TO_ALL:
             for lane in self.lanes.values():
@@ -222,6 +226,8 @@ class Gateway:
         self._catalogue.begin()
         for name, (lane, tool) in zip(names, found, strict=True):
             self._catalogue.learn([{**tool, "name": name}], Server((), trust=lane.server.trust))
+            if name in self._desk.ui_tools:
+                self._desk.ui_tools.add(f"{lane.server.title}/{tool['name']}")
         self._catalogue.is_known = True
 
     def _fingerprint(self) -> str:
@@ -320,7 +326,7 @@ class Gateway:
         elif pending.method in ("resources/read", "prompts/get") and isinstance(result, dict):
             self._desk.pass_resource(own, pending)
         else:
-            self._desk.write(own)
+            self._desk.write_answer(pending.identifier, own)
 
     def respond_spool(self, spool: Spool, pending: Pending) -> None:
         """Answer with where a line is kept that is too long for memory."""

@@ -96,6 +96,20 @@ def recount(tx: Reader, account: str) -> tuple[int, int, int]:
     return row[0], row[1], row[2]
 
 
+def of_servers(tx: Reader, account: str) -> list[tuple[str, int, int, int]]:
+    """Each tool of another server that was called: its name behind that of its server, how often, and the tokens
+    of its results before and after they were fitted.
+    """
+    rows = tx.rows(
+        """
+        SELECT tool, count(*), CAST(sum(before) AS bigint), CAST(sum(sent) AS bigint)
+        FROM entries WHERE account = ? AND tool LIKE '%/%' GROUP BY tool ORDER BY tool
+        """,
+        (account,),
+    )
+    return [(row[0], row[1], row[2], row[3]) for row in rows]
+
+
 def _next_use(tx: Writer, account: str) -> int:
     uses: int = tx.value("UPDATE accounts SET uses = uses + 1 WHERE handle = ? RETURNING uses", (account,))
     return uses

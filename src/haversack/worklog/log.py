@@ -33,6 +33,16 @@ _ORIGIN = 300
 
 
 @record
+class ServerUse:
+    """What a server behind the gateway was called for: its calls, and their tokens before and after fitting."""
+
+    name: str
+    calls: int = 0
+    before: int = 0
+    sent: int = 0
+
+
+@record
 class Call:
     """A call that was answered: the reply as sent, and the line its tool has for it.
 
@@ -155,6 +165,17 @@ class WorkLog:
         self.use_key(key)
         document: str | None = loads(text).get("document")
         return text if document is None else document
+
+    def of_servers(self, account: str) -> list[ServerUse]:
+        """What each server behind the gateway was called for, the dearest first."""
+        with self.database.read() as tx:
+            rows = entries.of_servers(tx, clean(account))
+        found: dict[str, ServerUse] = {}
+        for tool, calls, before, sent in rows:
+            name = tool.partition("/")[0]
+            held = found.get(name, ServerUse(name))
+            found[name] = ServerUse(name, held.calls + calls, held.before + before, held.sent + sent)
+        return sorted(found.values(), key=lambda each: (-each.sent, each.name))
 
     def recount(self, account: str) -> tuple[int, int, int]:
         """Tokens and entries in the history and entries evicted, counted anew; the ledger says the same."""

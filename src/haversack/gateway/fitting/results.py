@@ -74,7 +74,7 @@ def fit_resource(text: str, rule: Rule, delivery: Delivery) -> str:
     changes: list[tuple[Span, str]] = []
     for span in items(text, found["contents"].value.start):
         content = members(text, span.start)
-        if "text" not in content:
+        if "text" not in content or _is_view(text, content):
             continue
         place = content["text"].value
         held = json.loads(text[place.start : place.end])
@@ -85,6 +85,12 @@ def fit_resource(text: str, rule: Rule, delivery: Delivery) -> str:
             reply = delivery.deliver(rule.tool, rule.arguments, document, Asked(max_tokens=rule.tokens))
             changes.append((place, _json(reply.text)))
     return spliced(text, changes)
+
+
+def _is_view(text: str, content: Mapping[str, Member]) -> bool:
+    """Whether a resource is a view of an app, which a program shows and no model reads."""
+    place = content["uri"].value if "uri" in content else Span(0, 0)
+    return text[place.start : place.end].startswith('"ui://')
 
 
 class _Fitting:

@@ -66,6 +66,16 @@ class Spool:
         return found
 
 
+def ends_of(chunks: Iterable[bytes]) -> Giant:
+    """Both ends of a line of which nothing else is kept."""
+    head, tail = b"", b""
+    for chunk in chunks:
+        if len(head) < _EDGE:
+            head += chunk[: _EDGE - len(head)]
+        tail = (tail + chunk[-_EDGE:])[-_EDGE:]
+    return Giant(head, tail)
+
+
 class Spools:
     """The long lines of this process, under keys no stash gives out."""
 

@@ -11,7 +11,7 @@ from haversack.tools.budget.provenance import provenance
 from haversack.tools.declaration import Command, Range, Tool, resumes, tool
 from haversack.tools.road.outcomes import Block, Document, Done, Facts, Outcome, Rest, Result
 from haversack.worklog.ledger import LEAST_TOTAL, Standing, Tier
-from haversack.worklog.log import line
+from haversack.worklog.log import ServerUse, line
 
 BAR = 10
 PAGE = 50
@@ -35,11 +35,13 @@ def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
     standing = caller.ledger.standing(handle)
     allocation = caller.ledger.allocation(standing, "")
     known = provenance(caller, standing)
+    servers = caller.log.of_servers(standing.handle)
     lines = [
         f"Budget {standing.handle}: {_left(standing)}",
         *(_row(tier, standing) for tier in standing.tiers),
         *known.lines(),
         f"A reply may have {allocation.tokens:,} tokens when max_tokens is not given.",
+        *(_server_row(each) for each in servers),
     ]
     if standing.account.closed_at is not None:
         lines[0] += " (closed)"
@@ -48,7 +50,9 @@ def budget_status(caller: Caller, *, account: Account = "") -> Outcome:
     return Document(
         "\n".join(lines),
         name=standing.handle,
-        facts={"account": _facts(standing) | {"allocation": allocation.tokens} | known.facts()},
+        facts={
+            "account": _facts(standing) | known.facts() | _server_facts(servers) | {"allocation": allocation.tokens}
+        },
         brief=f"budget {standing.handle}: {_left(standing)}",
     )
 
@@ -227,6 +231,21 @@ def _row(tier: Tier, standing: Standing) -> str:
     if tier.name == "tool_results" and standing.account.leased:
         row += f" ({standing.account.leased:,} leased)"
     return row
+
+
+def _server_row(server: ServerUse) -> str:
+    calls = "1 call" if server.calls == 1 else f"{server.calls:,} calls"
+    return f"server {server.name}: {calls}, {server.sent:,} of {server.before:,} tokens sent"
+
+
+def _server_facts(servers: Sequence[ServerUse]) -> dict[str, object]:
+    if not servers:
+        return {}
+    return {
+        "servers": [
+            {"name": each.name, "calls": each.calls, "before": each.before, "sent": each.sent} for each in servers
+        ]
+    }
 
 
 def _left(standing: Standing) -> str:
