@@ -130,12 +130,14 @@ def test_an_interrupted_reembedding_goes_on_where_it_was(caller: Caller, model: 
 @pytest.mark.usefixtures("model")
 def test_a_server_embeds_what_it_saves_and_a_single_command_leaves_it(caller: Caller, clock: Clock) -> None:
     by_command = save(caller, "Night", "The hound barks.")
+    with caller.database.read() as tx:
+        assert [each.id for each in vectors.lacking(tx, ThreeNotions.name, 10)] == [by_command]
     server = open_caller(caller.config, directory=caller.directory, now=clock, own_account=True)
     by_server = save(server, "Friday", "Invoices are due.")
     server.app.close()
+    # What the command left the server may have caught up with, if it had the time.
     with caller.database.read() as tx:
-        lacking = vectors.lacking(tx, ThreeNotions.name, 10)
-    assert [each.id for each in lacking] == [by_command] != [by_server]
+        assert by_server not in [each.id for each in vectors.lacking(tx, ThreeNotions.name, 10)]
 
 
 @pytest.mark.usefixtures("model")

@@ -113,6 +113,10 @@ class Engine(Protocol):
     def is_writing(self) -> bool:
         """Whether this thread is inside a write."""
 
+    @property
+    def cache_path(self) -> str:
+        """How the names of files begin in which what can be computed again is kept; empty without such a place."""
+
     def close(self) -> None:
         """Give back every connection."""
 

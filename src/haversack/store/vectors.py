@@ -1,6 +1,6 @@
 """The vectors table: what each observation means to a model, one blob for each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from haversack.store.engine import Reader, Writer
 from haversack.store.filters import where
@@ -92,6 +92,55 @@ def newest(tx: Reader, model: str, filters: Filters, limit: int) -> Mapping[int,
             (*values, model, limit),
         )
     )
+
+
+def fit_within(tx: Reader, filters: Filters, most: int) -> bool:
+    """Whether no more than so many observations pass the filters."""
+    condition, values = where(filters)
+    counted: int = tx.value(
+        f"SELECT count(*) FROM (SELECT 1 FROM observations o WHERE {condition} LIMIT ?) counted", (*values, most + 1)
+    )
+    return counted <= most
+
+
+def of_observations(tx: Reader, model: str, filters: Filters, identifiers: Iterable[int]) -> Mapping[int, bytes]:
+    """Place -> vector of those of the observations that have one of the model and pass the filters."""
+    condition, values = where(filters)
+    among, wanted = tx.among("o.id", identifiers)
+    return dict(
+        tx.rows(
+            f"SELECT o.place, v.vector FROM observations o {tx.hint('in order')} JOIN vectors v"
+            f" ON v.observation_id = o.id WHERE {among} AND {condition}"
+            " AND v.model = ? AND v.content_hash = o.content_hash",
+            (wanted, *values, model),
+        )
+    )
+
+
+def changed_since(tx: Reader, change: int, most: int) -> list[int]:
+    """The observations whose vectors were put or removed after a change, the last first."""
+    rows = tx.rows(
+        "SELECT observation_id FROM vector_changes WHERE number > ? ORDER BY number DESC LIMIT ?", (change, most)
+    )
+    return [row[0] for row in rows]
+
+
+def last_change(tx: Reader) -> int:
+    """The number of the last change of any vector."""
+    number: int = tx.value("SELECT coalesce(max(number), 0) FROM vector_changes")
+    return number
+
+
+def in_batches(tx: Reader, model: str, size: int) -> Iterator[list[tuple[int, bytes]]]:
+    """Every vector of a model with its observation's id, by id."""
+    last = 0
+    while rows := tx.rows(
+        "SELECT observation_id, vector FROM vectors WHERE observation_id > ? AND model = ?"
+        " ORDER BY observation_id LIMIT ?",
+        (last, model, size),
+    ):
+        yield rows
+        last = rows[-1][0]
 
 
 def clear(tx: Writer) -> None:

@@ -31,6 +31,7 @@ class Embedder:
     def __init__(self, name: str, model: Model) -> None:
         self.name = name
         self._model = model
+        self._last: tuple[str, Any] | None = None
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """A vector for each text."""
@@ -39,13 +40,20 @@ class Embedder:
         found = self._model([text[:LONGEST] for text in texts])
         return [row.tobytes() for row in numpy.rint(found * _SCALE).astype(numpy.int8)]
 
+    def asked(self, text: str) -> Any:
+        """The unit vector of a question; that of the last one is kept, since a search asks for it several times."""
+        held = self._last
+        if held is None or held[0] != text:
+            held = self._last = (text, self._model([text[:LONGEST]])[0])
+        return held[1]
+
     def closeness(self, text: str, vectors: Sequence[bytes]) -> list[float]:
         """How near each vector is to a text: the cosine, from -1 to 1."""
         import numpy
 
         if not vectors:
             return []
-        asked = self._model([text[:LONGEST]])[0]
+        asked = self.asked(text)
         held = numpy.frombuffer(b"".join(vectors), dtype=numpy.int8).reshape(len(vectors), -1)
         found: list[float] = (held.astype(numpy.float32) @ asked / _SCALE).tolist()
         return found

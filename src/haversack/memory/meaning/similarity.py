@@ -28,7 +28,7 @@ STATIC_MODEL = "wordllama"
 NEIGHBOURS = 0.25
 """Weight of semantic similarity relative to word overlap when scoring neighbouring turns."""
 NEWEST = 10_000
-"""Vectors compared with a question, the newest first, to find rows that share no word with it."""
+"""Vectors that are all compared with a question; of more, an index names those that may be nearest."""
 NEAREST = 40
 """How many of those become candidates, if they are near enough."""
 USUAL_ROWS = 20
@@ -117,13 +117,24 @@ def gains(
             memory.saved(NOTHING_SAVED)
         return {}
     trust = STATIC if model.name == STATIC_MODEL else SENTENCES
-    held = vectors.newest(tx, model.name, chosen, NEWEST)
+    held = _comparable(tx, memory, model, text, chosen)
     similar = dict(zip(held, model.closeness(text, list(held.values())), strict=True))
     unrelated = _median(similar.values()) if len(similar) >= USUAL_ROWS else UNRELATED
     near = [place for place, cosine in similar.items() if _scaled(cosine, unrelated) >= trust.least]
     near = sorted(near, key=lambda place: (-similar[place], -place))[:NEAREST]
     added = _similarities(tx, model, text, {*words, *near}, similar, unrelated, conversations)
     return {place: trust.share * value for place, value in added.items()}
+
+
+def _comparable(tx: Reader, memory: Memory, model: "Embedder", text: str, chosen: Filters) -> Mapping[int, bytes]:
+    """Place -> vector of what a question is compared with: all that pass the filters, or those that may be nearest."""
+    if not memory.database.cache_path or vectors.fit_within(tx, chosen, NEWEST):
+        return vectors.newest(tx, model.name, chosen, NEWEST)
+    from haversack.memory.meaning.vector_index import index_of
+
+    index = index_of(memory.database, model.name)
+    assert index is not None
+    return index.nearest(tx, model.asked(text), chosen)
 
 
 def _median(values: Iterable[float]) -> float:
@@ -177,8 +188,17 @@ def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int], None] |
         done, last = done + len(batch), batch[-1].id
         if step:
             step(len(batch))
+    renew_index(memory, name)
     with memory.database.read() as tx:
         return Embedded(name, done, vectors.count_lacking(tx, name))
+
+
+def renew_index(memory: Memory, model: str) -> None:
+    """Write the index of a model's vectors anew where enough has changed; a folder that cannot be written has none."""
+    from haversack.memory.meaning.vector_index import renew
+
+    with suppress(OSError):
+        renew(memory.database, model)
 
 
 def _lacking(memory: Memory, model: str, after: int) -> list[MissingEmbedding]:
@@ -253,6 +273,8 @@ def _catch_up(memory: Memory, after: int) -> int:
         model = _loaded(memory, model_of(memory))
         batch = _lacking(memory, model.name, after)
         _embed(memory, model, batch)
+        if not batch:
+            renew_index(memory, model.name)
     except StoreError:
         return 0
     return batch[-1].id if batch else 0

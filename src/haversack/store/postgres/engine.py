@@ -169,6 +169,11 @@ class PostgresStore:
         """Close every connection that is not in use."""
         self._servers.close()
 
+    @property
+    def cache_path(self) -> str:
+        """Empty: members share a server, not a folder."""
+        return ""
+
     def describe(self) -> str:
         """The address, without a password."""
         return self.address.shown()

@@ -166,6 +166,11 @@ class Database:
             self._opened.clear()
             self._local = self._unconnected()
 
+    @property
+    def cache_path(self) -> str:
+        """How the names of files begin in which what can be computed again is kept; empty without such a place."""
+        return "" if self.path == MEMORY else self.path
+
     def describe(self) -> str:
         """The file."""
         return self.path

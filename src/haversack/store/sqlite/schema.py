@@ -291,6 +291,26 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX session_events_by_session ON session_events (session_id, kind);
     CREATE INDEX session_events_by_kind ON session_events (kind, id);
     """,
+    """
+    -- The order in which vectors changed, for caches of them; each observation stands here once, under its last change.
+    CREATE TABLE vector_changes (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        observation_id INTEGER NOT NULL UNIQUE
+    );
+    INSERT INTO vector_changes (observation_id) SELECT observation_id FROM vectors ORDER BY observation_id;
+    CREATE TRIGGER vectors_come AFTER INSERT ON vectors BEGIN
+        DELETE FROM vector_changes WHERE observation_id = new.observation_id;
+        INSERT INTO vector_changes (observation_id) VALUES (new.observation_id);
+    END;
+    CREATE TRIGGER vectors_change AFTER UPDATE ON vectors BEGIN
+        DELETE FROM vector_changes WHERE observation_id = new.observation_id;
+        INSERT INTO vector_changes (observation_id) VALUES (new.observation_id);
+    END;
+    CREATE TRIGGER vectors_go AFTER DELETE ON vectors BEGIN
+        DELETE FROM vector_changes WHERE observation_id = old.observation_id;
+        INSERT INTO vector_changes (observation_id) VALUES (old.observation_id);
+    END;
+    """,
 )
 
 VERSION = len(MIGRATIONS)
