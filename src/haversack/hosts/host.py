@@ -75,7 +75,7 @@ class Transcripts:
 
     folder: str
     pattern: str
-    reader: Literal["claude", "codex", "gemini", "copilot", "opencode"]
+    reader: Literal["claude_sessions", "codex_rollouts", "gemini_chats", "copilot_events", "opencode_store"]
 
 
 @record

@@ -48,5 +48,5 @@ HOST = Host(
         "ide_selection",
         "ide_diagnostics",
     ),
-    transcripts=Transcripts("{folder}/projects", "*.jsonl", "claude"),
+    transcripts=Transcripts("{folder}/projects", "*.jsonl", "claude_sessions"),
 )

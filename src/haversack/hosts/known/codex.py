@@ -33,5 +33,5 @@ HOST = Host(
     after_install="Codex runs no hook that you have not trusted: start `codex`, type `/hooks`, and trust the entries "
     "that run `haversack hook`.",
     check_trust="codex",
-    transcripts=Transcripts("{folder}/sessions", "rollout-*.jsonl", "codex"),
+    transcripts=Transcripts("{folder}/sessions", "rollout-*.jsonl", "codex_rollouts"),
 )

@@ -30,5 +30,5 @@ HOST = Host(
     ),
     output="additionalContext",
     sends_instructions=False,
-    transcripts=Transcripts("{folder}/session-state", "events.jsonl", "copilot"),
+    transcripts=Transcripts("{folder}/session-state", "events.jsonl", "copilot_events"),
 )

@@ -24,5 +24,5 @@ HOST = Host(
     ),
     after_install="Gemini CLI uses no server in a folder you have not trusted: start `gemini` in it and type "
     "`/permissions`, or answer its question with `Trust folder`.",
-    transcripts=Transcripts("{folder}/tmp", "session-*.json*", "gemini"),
+    transcripts=Transcripts("{folder}/tmp", "session-*.json*", "gemini_chats"),
 )

@@ -86,5 +86,5 @@ HOST = Host(
     ),
     script="{folder}/plugins/haversack.js",
     output="additionalContext",
-    transcripts=Transcripts("~/.local/share/opencode", "opencode.db", "opencode"),
+    transcripts=Transcripts("~/.local/share/opencode", "opencode.db", "opencode_store"),
 )
