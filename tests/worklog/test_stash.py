@@ -54,6 +54,13 @@ def test_the_same_text_is_stored_once_under_the_same_short_key(stash: Stash) -> 
     assert stash.keep("another rest", "mem_search()") != key
 
 
+def test_a_text_that_is_prepared_twice_is_stored_once(stash: Stash) -> None:
+    twice = (stash.prepare("the same result", "call"), stash.prepare("the same result", "call"))
+    with stash.database.write() as tx:
+        assert stash.put(tx, twice)
+    assert stash.fetch(twice[0].key) == ("the same result", "call")
+
+
 def test_bytes_of_one_identity_are_stored_once(stash: Stash) -> None:
     key = stash.keep_bytes(b"\0\xff laid out one way", "a search", b"the same")
     assert stash.keep_bytes(b"\0\xff laid out another way", "a search", b"the same") == key

@@ -92,6 +92,7 @@ class Stash:
     def put(self, tx: Writer, texts: Sequence[Kept]) -> bool:
         """Store prepared texts; False, with nothing stored, when another text has taken a key meanwhile."""
         now = self.now()
+        texts = list({kept.key: kept for kept in texts}.values())  # a text may be taken out twice
         held = [table.digest(tx, kept.key) for kept in texts]
         if any(digest not in (None, kept.digest) for digest, kept in zip(held, texts, strict=True)):
             return False
