@@ -84,7 +84,13 @@ def _stated_in_json(text: str) -> Stated:
     more = facts.get("more", {})
     tokens = facts["total_tokens"] if "total_tokens" in facts else facts["tokens"]
     return Stated(
-        tokens, facts["shown"], facts["total"], more.get("key", ""), more.get("left"), more.get("tokens"), False
+        tokens,
+        facts["shown"],
+        facts["total"],
+        more.get("key", ""),
+        more.get("left"),
+        more.get("tokens", more.get("estimate")),
+        False,
     )
 
 
@@ -144,7 +150,7 @@ def _blocks_in_json(asked: Asked, result: Result, facts: dict[str, Any]) -> dict
         match = next((held for held in expected if held[0] == written and held[1] not in found), None)
         if match is None:
             focus = next(
-                (block for block in result.blocks if block.required or item.get("text", "").startswith(block.name)),
+                (block for block in result.blocks if block.required or _is_beginning(item.get("text", ""), block)),
                 None,
             )
             assert focus and set(item) == {"text"} and item["text"].endswith("…"), f"not a whole block: {item}"
@@ -166,7 +172,8 @@ def _blocks_in_text(asked: Asked, result: Result, reply: Reply) -> dict[str, str
                 body = body[:at] + "\0" * len(written) + body[at + len(written) :]
                 break
         else:
-            at = body.find(block.name[:60]) if block.required or reply.names == (block.name,) else -1
+            is_alone = block.required or reply.names == (block.name,)
+            at = next((body.find(line) for line in body.split("\n") if is_alone and _is_beginning(line, block)), -1)
             if at >= 0:
                 line = body[at:].split("\n")[0]
                 assert line.endswith("…"), f"cut, and not marked as cut: {line!r}"
@@ -174,6 +181,12 @@ def _blocks_in_text(asked: Asked, result: Result, reply: Reply) -> dict[str, str
                 body = body[:at] + "\0" * len(line) + body[at + len(line) :]
     _assert_only_frame(result, reply, body)
     return {name: level for _, name, level in sorted(places)}
+
+
+def _is_beginning(written: str, block: Block) -> bool:
+    """Whether a text is the beginning of a block, cut behind its name, or in it where there is no room for more."""
+    beginning = written.removesuffix("…")
+    return bool(beginning) and (beginning.startswith(block.name) or block.name.startswith(beginning))
 
 
 def _levels_of(asked: Asked, block: Block, shown: int) -> tuple[str, ...]:

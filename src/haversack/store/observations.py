@@ -155,6 +155,16 @@ def sizes(tx: Reader, identifiers: Sequence[int]) -> list[tuple[int, int, int]]:
     return found
 
 
+def times_updated(tx: Reader, identifiers: Sequence[int]) -> list[int]:
+    """When observations were last changed."""
+    found: list[int] = []
+    for start in range(0, len(identifiers), 500):
+        part = identifiers[start : start + 500]
+        rows = tx.rows(f"SELECT updated_at FROM observations WHERE id IN ({','.join('?' * len(part))})", part)
+        found += [row[0] for row in rows]
+    return found
+
+
 def with_uid(tx: Reader, uid: str) -> Observation | None:
     """One observation by its identity across stores."""
     row = tx.row(f"{_SELECT} WHERE o.uid = ?", (uid,))

@@ -14,12 +14,13 @@ class LeftOut:
 
     The price is what `more` sends for the key when its budget holds everything that is left: the items in the
     rendering asked for, and the frame of that one page. Read in smaller pages it costs each page's frame besides.
-    It is exact, or within a tenth where not every item was rendered. Without a key it could not be kept.
+    It is `exact`, or within a tenth where not every item was rendered. Without a key it could not be kept.
     """
 
     key: str
     items: int
     price: int
+    exact: bool = True
 
     def sentence(self, *, with_items: bool = False) -> str:
         """The end of a hint line; `with_items` where the reply's own counts do not tell how many are left."""

@@ -217,6 +217,25 @@ class Snapshot(Generic[Item]):
             yield from (self._decode(*record) for record in islice(records, skipped, None))
             skipped = 0
 
+    def parts_from(self, start: int) -> int:
+        """How many parts hold the items from number `start` on."""
+        return max(0, len(self._starts) - bisect_right(self._starts, start))
+
+    def weight_from(self, start: int) -> int:
+        """The bytes in which the items from number `start` on are stored."""
+        part = bisect_right(self._starts, start) - 1
+        sizes = self._index[2]
+        if part >= len(sizes):
+            return 0
+        weight: int = sum(sizes[part:]) - round(self.weight_at(start) * (start - self._starts[part]))
+        return weight
+
+    def weight_at(self, place: int) -> float:
+        """The bytes in which an item is stored, as the mean of the part it is in."""
+        part = bisect_right(self._starts, place) - 1
+        weight: float = self._index[2][part] / max(1, self._starts[part + 1] - self._starts[part])
+        return weight
+
     def _records(self, written: bytes) -> Sequence[Record]:
         if written.startswith(_BUNDLED):
             assert self._unbundle

@@ -110,9 +110,11 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     match = match_expression(query, mode=mode)
     strict = mode == "all" or any(term.required for term in query.terms)
     with memory.database.read() as tx:
-        ranked, beside = (_by_whole_query if strict else _by_words)(tx, memory, query, text, match, chosen, limit)
-        total, matching = tx.words.count_and_pick(match, chosen, beside)
-        beside -= matching
+        ranked = (_by_whole_query if strict else _by_words)(tx, memory, query, text, match, chosen, limit)
+        # Neighbours, linked notes and notes that hold a part of a word are ranked too: only matches are counted.
+        doubtful = frozenset() if strict else frozenset(each.row.id for each in ranked)
+        total, matching = tx.words.count_and_pick(match, chosen, doubtful)
+        beside = doubtful - matching
         elsewhere: list[tuple[str, int]] = []
         if not total and chosen.project_key:
             everywhere = tx.words.projects(match, replace(chosen, project_key=""))
@@ -143,11 +145,8 @@ def _written_in(memory: Memory, query: Query, days: Span, chosen: Filters, limit
 
 def _by_words(
     tx: Reader, memory: Memory, query: Query, text: str, match: Expression, chosen: Filters, limit: int
-) -> tuple[list[Scored], frozenset[int]]:
-    """Candidates word by word, with what neighbours and sessions add; also which are only known as neighbours.
-
-    Of those some may match by a word so common that not all its rows were read.
-    """
+) -> list[Scored]:
+    """Candidates word by word, with what neighbours and sessions add."""
     census = tx.words.census()
     gathered = _gather(tx, query, _reach(tx, chosen, census))
     sessions = scoring.score_sessions(gathered, census.sessions)
@@ -170,10 +169,8 @@ def _by_words(
     for place, gain in linked.items():
         scores[place] = scores.get(place, 0.0) + gain
     rows = places.placed(tx, scoring.best_places(scores, wanted), chosen)
-    matching = set().union(*(each.rows for each in gathered))
-    companions = frozenset(row.id for row in rows if row.place not in matching)
     parts = Parts(words, brevity, meaning, linked)
-    return ranking.rank(rows, parts, _asked(memory, text), talks, _degrees(tx, rows)), companions
+    return ranking.rank(rows, parts, _asked(memory, text), talks, _degrees(tx, rows))
 
 
 @record
@@ -257,7 +254,7 @@ def _leading(
 
 def _by_whole_query(
     tx: Reader, memory: Memory, query: Query, text: str, match: Expression, chosen: Filters, limit: int
-) -> tuple[list[Scored], frozenset[int]]:
+) -> list[Scored]:
     """Candidates that fulfil every condition of the query, by their own words; none of them is a mere neighbour.
 
     Of very many, those are put in order that were added last.
@@ -278,7 +275,7 @@ def _by_whole_query(
     scores = {place: scored.get(place, 0.0) for place in found}
     words = {place: scores[place] for place in scoring.best_places(scores, max(RANKED, limit))}
     placed = places.placed(tx, words, chosen)
-    return ranking.rank(placed, Parts(words), _asked(memory, text), frozenset(), _degrees(tx, placed)), frozenset()
+    return ranking.rank(placed, Parts(words), _asked(memory, text), frozenset(), _degrees(tx, placed))
 
 
 def _asked(memory: Memory, text: str) -> Asked:

@@ -1,6 +1,6 @@
 """The tools of the account: how it stands, opening and closing leases, and the work log."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from haversack.app import Caller
@@ -15,6 +15,8 @@ from haversack.worklog.log import ServerUse, line
 
 BAR = 10
 PAGE = 50
+SAMPLED = 64
+"""Entries that are rendered to price those behind a page."""
 Account = Annotated[str, "Handle; the account in force when omitted"]
 
 
@@ -163,7 +165,7 @@ def work_log(
         empty=f"Nothing has been logged in {held.handle} yet.",
         limit_hint="Use limit; the key of a line gives its full reply.",
         advice="Increase max_tokens for more.",
-        rest=_rest(found, total, since=0 if evicted else held.uses),
+        rest=_rest(caller, found, total, since=0 if evicted else held.uses),
         facts={"account": held.handle, "history": held.history, "evicted": held.evicted},
         brief=f"{total:,} entries in the log of {held.handle}, {held.evicted:,} evicted",
         on_sent=use_shown if found else None,
@@ -174,7 +176,7 @@ def work_log(
 def _resume_log(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     state: dict[str, Any] = dict(rest.state)
     found = caller.log.entries(state["account"], PAGE, before=state["before"], since=state["since"])
-    return [_block(entry) for entry in found], _rest(found, rest.items, since=state["since"])
+    return [_block(entry) for entry in found], _rest(caller, found, rest.items, since=state["since"])
 
 
 def described(caller: Caller, declared: Tool) -> str:
@@ -295,10 +297,16 @@ def _name(entry: Entry) -> str:
     return f"entry {entry.id}"
 
 
-def _rest(found: Sequence[Entry], total: int, *, since: int) -> Rest | None:
+def _rest(caller: Caller, found: Sequence[Entry], total: int, *, since: int) -> Rest | None:
     """The entries after these, from the history as it is now: what is evicted meanwhile is shown all the same."""
     if not found or total <= len(found):
         return None
     left = total - len(found)
     state = {"account": found[-1].account, "before": found[-1].id, "since": since}
-    return Rest(left, 0, "work_log", state)
+    return Rest(left, 0, "work_log", state, lambda: _sample(caller, state, left))
+
+
+def _sample(caller: Caller, state: Mapping[str, Any], left: int) -> list[Block]:
+    """Some of the entries, spread evenly: those that are shown may be quite unlike those behind them."""
+    found = caller.log.entries(state["account"], left, before=state["before"], since=state["since"])
+    return [_block(entry) for entry in found[:: max(1, len(found) // SAMPLED)]]

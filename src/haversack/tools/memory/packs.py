@@ -1,6 +1,6 @@
 """`context_pack`: the best of the memory within a budget, as text to paste."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -15,8 +15,8 @@ from haversack.text.clipping import one_line
 from haversack.text.redaction import redact
 from haversack.text.times import date
 from haversack.tools.declaration import Command, Range, resumes, tool
-from haversack.tools.memory.observation_views import SNIPPET_WIDTH, weight_at
-from haversack.tools.memory.search_results import SAMPLED, filters_from, weights
+from haversack.tools.memory.observation_views import SNIPPET_WIDTH, TITLE_WIDTH, weight_at
+from haversack.tools.memory.search_results import SAMPLED, WEIGHED, filters_from, weights
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
 from haversack.tools.road.quoting import excerpt, field, passage
 from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter
@@ -103,8 +103,20 @@ def _rest(caller: Caller, gathered: gathering.Gathered, filters: Filters, left: 
         seen = [*(each.id for each in looked_at), *gathered.known, *gathered.others, *gathered.set_aside]
         match = freeze(gathered.match) if gathered.match else None
         state |= {"match": match, "filters": asdict(filters), "seen": seen}
-    sample = _sample(caller, gathered.others, scrub=scrub)
-    return Rest(left, weights(caller, gathered.others, left), "pack", state, sample)
+    return _behind(caller, left, state)
+
+
+def _behind(caller: Caller, left: int, state: dict[str, Any]) -> Rest:
+    """So many memories from a state on, priced by those whose ids are known and by some that come behind them."""
+    ids = list(state["ids"])
+    if left > len(ids) and "seen" in state:
+        ids += _further(caller, state, 2 * WEIGHED)
+    return Rest(left, weights(caller, ids, left), "pack", state, _sample(caller, ids, scrub=state["scrub"]))
+
+
+def _further(caller: Caller, state: Mapping[str, Any], count: int) -> list[int]:
+    match = thaw(state["match"]) if state["match"] else None
+    return gathering.further(caller.memory, match, filters_from(state["filters"]), {*state["seen"]}, count)
 
 
 @resumes("pack")
@@ -112,16 +124,13 @@ def _more_of_pack(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
     state = dict(rest.state)
     ids, state["ids"] = list(state["ids"][:PAGE]), state["ids"][PAGE:]
     if not ids and "seen" in state:
-        match = thaw(state["match"]) if state["match"] else None
-        ids = gathering.further(caller.memory, match, filters_from(state["filters"]), {*state["seen"]}, PAGE)
+        ids = _further(caller, state, PAGE)
         state["seen"] = [*state["seen"], *ids]
     held = search.by_ids(caller.memory, ids)
     blocks = [pack_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]
     left = max(len(state["ids"]), rest.items - len(ids)) if ids else 0
     goes_on = state["ids"] or (left and "seen" in state)
-    sample = _sample(caller, state["ids"], scrub=state["scrub"])
-    price = weights(caller, state["ids"], left)
-    return blocks, Rest(left, price, rest.resume, state, sample) if goes_on else None
+    return blocks, _behind(caller, left, state) if goes_on else None
 
 
 def _sample(caller: Caller, ids: Sequence[int], *, scrub: bool) -> Callable[[], Sequence[Block]]:
@@ -172,7 +181,7 @@ def _scrubbed(observation: Observation) -> Observation:
 
 def pack_block(observation: Observation, worth: float, project: str = "") -> Block:
     """An observation as an item of a pack; JSON names its project where it is not the one asked for."""
-    short = f"## [{field(observation.kind)}] {one_line(observation.title, 120)} (#{observation.id})"
+    short = f"## [{field(observation.kind)}] {one_line(observation.title, TITLE_WIDTH)} (#{observation.id})"
 
     def text(level: str) -> str:
         if level == "summary":
@@ -184,7 +193,8 @@ def pack_block(observation: Observation, worth: float, project: str = "") -> Blo
         return building.entry(replace(observation, title=title, content=passage(observation.content)))
 
     def facts(level: str) -> Facts:
-        shown: dict[str, object] = {"id": observation.id, "kind": observation.kind, "title": observation.title}
+        title = one_line(observation.title, TITLE_WIDTH) if level == "summary" else observation.title
+        shown: dict[str, object] = {"id": observation.id, "kind": observation.kind, "title": title}
         if level == "standard":
             shown["snippet"] = one_line(observation.content, SNIPPET_WIDTH)
         if level == "full":

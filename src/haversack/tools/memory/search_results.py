@@ -1,5 +1,6 @@
 """Search results and recent lists as blocks, and how they go on beyond what was rendered."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,17 +14,19 @@ from haversack.memory.search.search import Found
 from haversack.store import observations
 from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
+from haversack.text import times
 from haversack.text.clipping import one_line
 from haversack.tools.declaration import resumes
 from haversack.tools.memory.observation_views import found_block, gone_block, observation_block, weight_at
 from haversack.tools.memory.project_views import listed
 from haversack.tools.road.outcomes import LEVELS, Block, Rest, Result
+from haversack.tools.road.prices import likely_kinds
 from haversack.values import asdict, replace
 
 PAGE = 50
 SNAPSHOT = 2_000
 """How many ids of a list are kept for its further pages; those behind them follow as they stand when asked for."""
-SAMPLED = 20
+SAMPLED = 32
 WEIGHED = 150
 """How many observations of a rest are looked at to price it."""
 
@@ -38,7 +41,7 @@ def result(caller: Caller, found: Found, text: str, project: str, *, explain: bo
                  "ranked": [hit.observation.id for hit in found.hits] if left > len(found.others) else [],
                  "below": found.newest + 1}  # fmt: skip
         ids = [*found.others, *(_others(caller, found) if left > len(found.others) else ())]
-        rest = Rest(left, weights(caller, ids, left), "search", state, _sample(caller, ids, found.query))
+        rest = _of_matches(caller, left, state, ids, found.query)
     state = {"text": text, "match": freeze(found.match), "filters": asdict(found.filters), "ids": found.others,
              "ranked": [], "below": 0, "beside": sorted(found.beside)} | (dict(rest.state) if rest else {})  # fmt: skip
 
@@ -100,6 +103,14 @@ def _sample(caller: Caller, ids: Sequence[int], query: Query | None = None) -> C
     return sample
 
 
+def _of_matches(caller: Caller, items: int, state: dict[str, Any], ids: Sequence[int], query: Query | None) -> Rest:
+    """The matches behind those rendered; they stand under their dates."""
+    with caller.database.read() as tx:
+        dates = Counter(map(times.date, observations.times_updated(tx, ids[:: max(1, len(ids) // WEIGHED)])))
+    sections = likely_kinds(dates, items) if dates else None
+    return Rest(items, weights(caller, ids, items), "search", state, _sample(caller, ids, query), sections)
+
+
 def weights(caller: Caller, ids: Sequence[int], items: int) -> dict[str, int] | int:
     """The weight of so many observations at each level, by those of them whose ids are known, or some of those."""
     some = ids[:: max(1, len(ids) // WEIGHED)]
@@ -156,6 +167,8 @@ def _further(caller: Caller, rest: Rest, taken: int, state: dict[str, Any]) -> R
         wanted = len(seen) + 2 * WEIGHED
         below = search.matches_below(caller.memory, thaw(state["match"]), chosen, state["below"], wanted)
         ids = [*ids, *(each for each in below if each not in seen)]
+    if rest.resume == "search":
+        return _of_matches(caller, remaining, state, ids, query)
     return Rest(remaining, weights(caller, ids, remaining), rest.resume, state, _sample(caller, ids, query))
 
 

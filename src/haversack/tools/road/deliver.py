@@ -16,8 +16,9 @@ from haversack.errors import Conflict, HaversackError, NotFound, StoreUnwritable
 from haversack.tokens import Budget, Profile
 from haversack.tokens.footers import ALERT_FROM
 from haversack.tools.road.documents import fit_document
+from haversack.tools.road.drafts import DEAREST_KEY, Draft, Reply
 from haversack.tools.road.failures import shorten
-from haversack.tools.road.fit import DEAREST_KEY, Draft, Reply, fit
+from haversack.tools.road.fit import fit
 from haversack.tools.road.layouts import NO_NOTES, JsonLayout, Layout, Notes, TextLayout
 from haversack.tools.road.outcomes import NO_FACTS, Document, Done, Outcome, Result
 from haversack.tools.road.trail import Trail

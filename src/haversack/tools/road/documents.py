@@ -5,7 +5,7 @@ from collections.abc import Callable
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import Budget, LeftOut, cut
 from haversack.tokens.pages import measure_up_to
-from haversack.tools.road.fit import DEAREST_KEY, Draft, Remainder, Reply, settle
+from haversack.tools.road.drafts import DEAREST_KEY, Draft, Remainder, Reply, settle
 from haversack.tools.road.layouts import Frame, Layout
 from haversack.tools.road.outcomes import NO_FACTS, Document
 from haversack.values import replace
@@ -98,6 +98,8 @@ class _Paging:
         one_page = sum(map(self.measure, self._around(Frame(10_000, 10**6, self.total, False, None), after)))
         price = self.profile.tokens(max(1, round((units - measured) * self._dearer())) + one_page)
         items = self.total - after.lines_before
+        # Escaped as JSON, or too long to be counted whole, the rest is priced by a part of it.
+        exact = not self.layout.is_json and len(document.text) <= _COUNTED
         frame = replace(
             frame,
             shown=max(lines, 1 if taken else 0),
@@ -106,7 +108,7 @@ class _Paging:
         )
 
         def write(key: str) -> Reply:
-            return self._written(shown, replace(frame, left=LeftOut(key, items, price)))
+            return self._written(shown, replace(frame, left=LeftOut(key, items, price, exact=exact)))
 
         return Draft(write, Remainder(document=after))
 
@@ -130,7 +132,7 @@ class _Paging:
         return sum(self.measure(text[start : start + size]) for start in starts) * len(text) // (size * _SLICES)
 
     def _written(self, shown: str, frame: Frame) -> Reply:
-        body = self.layout.page(shown)
+        body = self.layout.body(self.layout.page(shown), frame)
         # The text of a page may begin in any way, so it is counted together with what stands around it.
         around: Callable[[Frame], tuple[str, str]] = self._around
         text, tokens = settle(around, body, None, frame, self.budget)

@@ -1,66 +1,28 @@
 """Fitting: a result and a budget in, a reply within the budget and what it left out. Nothing is read or written."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import pairwise
 
 from haversack.errors import BudgetTooSmall
 from haversack.tokens import PROFILES, Budget, Candidate, Choice, LeftOut, cut, pack_auto
 from haversack.tokens.footers import ALERT_FROM, LONG_FORM_FROM
 from haversack.tokens.o200k import starts_cleanly
+from haversack.tools.road.drafts import DEAREST_KEY, Draft, Remainder, Reply, settle
 from haversack.tools.road.layouts import Frame, JsonLayout, Layout, Piece, TextLayout, in_order
-from haversack.tools.road.outcomes import LEVELS, NO_FACTS, Block, Document, Facts, Rest, Result
-from haversack.values import record, replace
+from haversack.tools.road.outcomes import LEVELS, NO_FACTS, Block, Facts, Result
+from haversack.tools.road.prices import Prices
+from haversack.values import replace
 
-# A key is at most six characters and digits between letters keep them apart: no key costs more than this one.
-DEAREST_KEY = "7q7x7z"
 WORTH = {"summary": 0.35, "standard": 0.75, "full": 1.0}
 """What the renderings of a block are worth beside each other."""
 # More than all other blocks together, so that a mixture begins with what the call is about.
 _FIRST = 1e6
 # At these budgets the footer itself grows: by a digit, by a sentence, by a warning.
 _STEPS = (*(10**digits for digits in range(2, 10)), LONG_FORM_FROM, ALERT_FROM)
-_EXACTLY_PRICED = 32
-"""So many blocks are rendered for their price alone; those beyond are priced by their weights."""
-_LEARNED_FROM = 24
-"""So many blocks, from all over, are rendered to learn what a weight costs."""
-TYPICAL = 60
-"""Tokens of an item of which nothing else is known."""
+_LONGEST_NAME = 60
+"""Characters of a block's name that stand for it where its rendering does not fit."""
 _HEAVIER = 2
 """A block that by its weight takes so many times the room there is will not fit, and is not rendered to see."""
-
-
-@record
-class Remainder:
-    """What a reply left out, to be stashed: blocks with their level, or the rest of a document."""
-
-    blocks: tuple[tuple[Block, str], ...] = ()
-    rest: Rest | None = None
-    document: Document | None = None
-
-
-@record
-class Reply:
-    """A reply that fits, with the facts its footer states."""
-
-    text: str
-    tokens: int
-    shown: int = 0
-    total: int = 0
-    left: LeftOut | None = None
-    names: tuple[str, ...] = ()
-
-
-@record
-class Draft:
-    """A reply that fits whatever its key will be, and what it leaves out; nothing where it shows everything."""
-
-    write: Callable[[str], Reply]
-    remainder: Remainder | None = None
-
-    def reply(self, key: str = "") -> Reply:
-        """The reply, with the key under which its remainder is kept; without one it says that it is not kept."""
-        return self.write(key)
 
 
 def fit(result: Result, budget: Budget, level: str, layout: Layout) -> Draft:
@@ -77,7 +39,6 @@ class _Fitting:
 
     def __init__(self, result: Result, budget: Budget, level: str, layout: Layout) -> None:
         self.result, self.budget, self.level, self.layout = result, budget, level, layout
-        self.whole = result
         self.profile, self.measure = budget.profile, budget.profile.measure
         self.frame = Frame(0, budget.tokens, 0, False, None, level)
         remembering = [_remembering(block) for block in result.blocks]
@@ -85,19 +46,13 @@ class _Fitting:
         # First things first: what the call is about leads the ranking.
         self.blocks = sorted(remembering, key=lambda block: not block.required)
         self.levels = LEVELS if level == "auto" else (level,)
-        self.costs: dict[tuple[int, str], int] = {}
-        self.headings: dict[str, int] = {"": 0}
-        # What was rendered at each level costs in all with its sections, its weight and its number: from that
-        # follows what other blocks cost.
-        self.known: dict[str, tuple[int, int, int]] = {}
-        self.known_sections: set[tuple[str, str]] = set()
-        self.sample = cache(result.rest.sample) if result.rest and result.rest.sample else tuple
+        self.prices = Prices(result, self.levels[0], layout, budget.profile)
 
     def everything(self) -> Draft | None:
         """The reply with every block at the richest level, when that fits."""
         level, used, opened = self.levels[-1], 0, {""}
         for block in self.blocks:
-            used += self.cost(block, level) + self.opening(block, opened)
+            used += self.prices.cost(block, level) + self.prices.opening(block, opened)
             if used > self.budget.units:
                 return None
         return self._checked([Piece(block, level) for block in self.blocks], [], cut_by_budget=False)
@@ -140,7 +95,9 @@ class _Fitting:
         room = self.budget.units
         while room > 0:
             self.result = replace(self.result, empty=cut(whole.empty, room, self.measure).shown)
-            pieces = [self._beginning(block, room) for block in alone]
+            # The name stands for the block, at worst its first letter: below the room for that nothing can be shown.
+            names = [cut(_short_name(block), room, self.measure).shown.rstrip() or block.name[:1] for block in alone]
+            pieces = [self._beginning(block, room, name) for block, name in zip(alone, names, strict=True)]
             draft, over = self._draft(pieces, others, cut_by_budget=is_cut)
             if over <= 0:
                 return draft
@@ -150,33 +107,8 @@ class _Fitting:
             hint=f"ask for {self.budget.tokens + over:,} or more",
         )
 
-    def cost(self, block: Block, level: str) -> int:
-        """What a block costs at a level, in units; it is rendered when this is asked for the first time."""
-        key = (id(block), level)
-        if key not in self.costs:
-            cost = self.costs[key] = self.measure(self.layout.item(self.result, Piece(block, level)))
-            costs, weights, number = self.known.get(level, (0, 0, 0))
-            if (block.section, level) not in self.known_sections:
-                self.known_sections.add((block.section, level))
-                costs += self._heading(block)
-            weight = block.weight(level) if block.weight else 0
-            self.known[level] = costs + cost, weights + weight, number + 1
-        return self.costs[key]
-
-    def opening(self, block: Block, opened: set[str]) -> int:
-        """What the heading of a block's section costs, unless it stands there already."""
-        if block.section in opened:
-            return 0
-        opened.add(block.section)
-        return self._heading(block)
-
-    def _heading(self, block: Block) -> int:
-        if block.section not in self.headings:
-            self.headings[block.section] = self.measure(self.layout.section(block))
-        return self.headings[block.section]
-
     def _level_cost(self, block: Block) -> int:
-        return self.cost(block, self.levels[0]) + self._heading(block)
+        return self.prices.cost(block, self.levels[0]) + self.prices.heading(block)
 
     def _room(self) -> int:
         """Units for the items: the budget less its frame, and never more than a larger budget would have.
@@ -188,7 +120,7 @@ class _Fitting:
         return min(self._room_at(tokens) for tokens in (self.budget.tokens, *near))
 
     def _room_at(self, tokens: int) -> int:
-        left = LeftOut(DEAREST_KEY, self.result.total, self._price(self.blocks))
+        left = LeftOut(DEAREST_KEY, self.result.total, self.prices.of(self.blocks, self.blocks).tokens)
         names = tuple(block.name for block in self.blocks[:1])
         shown, allows = self.result.total, self.layout.notes.spendable
         frame = replace(
@@ -198,7 +130,7 @@ class _Fitting:
         used = self.measure(self.layout.head(self.result, frame)) + self.measure(self.layout.tail(self.result, frame))
         if self.level == "auto":
             opened = {""}
-            used += sum(self.opening(block, opened) for block in self.blocks)
+            used += sum(self.prices.opening(block, opened) for block in self.blocks)
         if self.result.sequence:
             used += self.measure(self.layout.hole(self.result.total))
         return self.profile.room(tokens) - used
@@ -209,7 +141,7 @@ class _Fitting:
             if not block.required or (self.level == "auto" and self._level_cost(block) <= room):
                 break
             piece = self._leading_piece(block, room)
-            room -= self.measure(self.layout.item(self.result, piece)) + self._heading(block)
+            room -= self.measure(self.layout.item(self.result, piece)) + self.prices.heading(block)
             lead.append(piece)
         others = self.blocks[len(lead) :]
         opened = {"", *(piece.block.section for piece in lead)}
@@ -224,9 +156,9 @@ class _Fitting:
         pieces: list[Piece] = []
         left_out: list[Block] = []
         for block in blocks:
-            heading = 0 if block.section in opened else self._heading(block)
+            heading = 0 if block.section in opened else self.prices.heading(block)
             ended = self.result.sequence and left_out
-            if ended or self._is_heavier(block, room) or (cost := self.cost(block, self.level) + heading) > room:
+            if ended or self._is_heavier(block, room) or (cost := self.prices.cost(block, self.level) + heading) > room:
                 left_out.append(block)
                 continue
             room -= cost
@@ -236,9 +168,9 @@ class _Fitting:
 
     def _is_heavier(self, block: Block, room: int) -> bool:
         """Whether a block is certainly too large, so that it need not be rendered."""
-        if block.weight is None or (id(block), self.level) in self.costs:
+        if block.weight is None or self.prices.is_known(block, self.level):
             return False
-        return block.weight(self.level) * self._units_per_weight(self.level) > _HEAVIER * room
+        return block.weight(self.level) * self.prices.units_per_weight(self.level) > _HEAVIER * room
 
     def _mixed(self, blocks: Sequence[Block], room: int) -> tuple[list[Piece], list[Block]]:
         """Each block at the level that is best for the whole; of a sequence, as many as fit, and then richer."""
@@ -246,14 +178,16 @@ class _Fitting:
         if self.result.sequence:
             running, taken = 0, 0
             for block in blocks:
-                if (running := running + self.cost(block, self.levels[0])) > room:
+                if (running := running + self.prices.cost(block, self.levels[0])) > room:
                     break
                 taken += 1
         first = _FIRST if self.result.sequence else 0.0
         candidates = [
             Candidate(
                 tuple(
-                    Choice(self.cost(block, level), block.worth * WORTH[level] + max(first, _FIRST * block.required))
+                    Choice(
+                        self.prices.cost(block, level), block.worth * WORTH[level] + max(first, _FIRST * block.required)
+                    )
                     for level in self.levels
                 )
             )
@@ -268,14 +202,15 @@ class _Fitting:
         """A required block at the richest level that fits, up to the one asked for; at worst its beginning."""
         highest = LEVELS.index(self.levels[-1]) if self.levels[-1] in LEVELS else 0
         for level in reversed(LEVELS[: highest + 1]):
-            if self.cost(block, level) + self._heading(block) <= room:
+            if self.prices.cost(block, level) + self.prices.heading(block) <= room:
                 return Piece(block, level)
-        return self._beginning(block, room - self._heading(block) - self.measure("…\n\n"))
+        return self._beginning(block, room - self.prices.heading(block) - self.measure("…\n\n"), _short_name(block))
 
-    def _beginning(self, block: Block, room: int) -> Piece:
+    def _beginning(self, block: Block, room: int, name: str) -> Piece:
+        """A block cut to as much of its title as there is room for; where that is not even its name, to `name`."""
         title = block.text("summary").split("\n")[0]
         beginning = cut(title, max(room, 1), self.measure).shown.rstrip()
-        return Piece(block, "summary", (beginning if beginning.startswith(block.name) else block.name[:60]) + "…")
+        return Piece(block, "summary", (beginning if beginning.startswith(block.name) else name) + "…")
 
     def _checked(self, pieces: list[Piece], left_out: list[Block], *, cut_by_budget: bool) -> Draft | None:
         draft, over = self._draft(pieces, left_out, cut_by_budget=cut_by_budget)
@@ -287,71 +222,15 @@ class _Fitting:
         remainder, left = None, None
         if left_out or rest:
             remainder = Remainder(tuple((block, self.levels[0]) for block in left_out), rest)
-            left = LeftOut(DEAREST_KEY, len(left_out) + (rest.items if rest else 0), self._price(left_out))
+            price = self.prices.of(left_out, self.blocks)
+            items = len(left_out) + (rest.items if rest else 0)
+            left = LeftOut(DEAREST_KEY, items, price.tokens, exact=price.exact)
         writing = _Writing(self, pieces, left_out, left, cut_by_budget=cut_by_budget)
 
         def write(key: str) -> Reply:
             return writing.reply(replace(left, key=key) if left else None)
 
         return Draft(write, remainder), write(DEAREST_KEY).tokens - self.budget.tokens
-
-    def _price(self, blocks: Sequence[Block]) -> int:
-        """What is said of `LeftOut.price`; see there."""
-        if not blocks and not self.result.rest:
-            return 0
-        level = self.levels[0]
-        weighed = [block for block in blocks if block.weight and (id(block), level) not in self.costs]
-        if len(weighed) <= _EXACTLY_PRICED:
-            weighed = []
-        for block in weighed[:: max(1, len(weighed) // _LEARNED_FROM)]:
-            self.cost(block, level)
-        weighed = [block for block in weighed if (id(block), level) not in self.costs]
-        skipped = set(map(id, weighed))
-        opened = {""}
-        units = sum(
-            self.cost(block, level) + self.opening(block, opened) for block in blocks if id(block) not in skipped
-        )
-        weight = sum(block.weight(level) for block in weighed if block.weight)
-        rest = self.result.rest
-        units += round(weight * self._units_per_weight(level))
-        if rest:
-            units += self._units_of_rest(rest, level)
-        return self.profile.tokens(units + self._units_of_holes(blocks) + self._units_of_one_page())
-
-    def _units_of_holes(self, blocks: Sequence[Block]) -> int:
-        """What a page of these blocks says of those between them: a reply shows the middle of a sequence first."""
-        if not self.result.sequence:
-            return 0
-        places = sorted(block.place for block in blocks if block.place is not None)
-        gaps = [after - before - 1 for before, after in pairwise(places)]
-        return sum(self.measure(self.layout.hole(gap)) for gap in gaps if gap > 0)
-
-    def _units_of_rest(self, rest: Rest, level: str) -> int:
-        """What the rest costs, by some of it, or by the blocks at hand where none of it is."""
-        blocks = self.sample() or self.blocks[:: max(1, len(self.blocks) // _LEARNED_FROM)]
-        costs = sum(self.cost(block, level) for block in blocks)
-        if not costs:
-            return self.profile.room(TYPICAL * rest.items)
-        seen, opened = [*self.blocks, *self.sample()], {""}
-        sections = sum(self.opening(block, opened) for block in seen) * rest.items // len(seen)
-        weights = sum(block.weight(level) for block in blocks if block.weight)
-        if rest.price:
-            weight = rest.weight(level)
-            return sections + weight * costs // weights if weights else self.profile.room(weight)
-        return sections + rest.items * costs // len(blocks)
-
-    def _units_per_weight(self, level: str) -> float:
-        """What a unit of weight costs in this layout and profile, by the blocks that were rendered."""
-        costs, weights, _ = self.known.get(level, (0, 0, 0))
-        return costs / weights if weights else self.profile.room(1_000) / 1_000
-
-    def _units_of_one_page(self) -> int:
-        # The page has the heading of the result, also where this reply is too small for it.
-        result = replace(self.whole, facts=NO_FACTS, lists_omitted=False)
-        if not isinstance(result.heading, str):
-            result = replace(result, heading="")
-        frame = Frame(10_000, 10**6, result.total, False, None, names=("",))
-        return self.measure(self.layout.head(result, frame)) + self.measure(self.layout.tail(result, frame))
 
 
 class _Writing:
@@ -370,10 +249,11 @@ class _Writing:
         self.result, self.layout = fitting.result, fitting.layout
         ranked = sorted(pieces, key=lambda piece: fitting.rank[id(piece.block)])
         parts = list(self._parts(in_order(ranked, by_section=not self.layout.is_json)))
-        self.body = "".join(text for text, _ in parts)
+        self.body = self.layout.body("".join(text for text, _ in parts), fitting.frame)
         # A profile of a channel of its own, in which a line feed may be written otherwise, counts the whole.
         clean = PROFILES.get(fitting.profile.name) is fitting.profile and all(starts_cleanly(text) for text, _ in parts)
-        self.units = sum(units for _, units in parts) if clean else None
+        adds_up = clean and not fitting.frame.bare
+        self.units = sum(units for _, units in parts) if adds_up else None
         shown = sum(piece.block.counted for piece in ranked)
         tokens = fitting.profile.tokens(self.units if self.units is not None else fitting.measure(self.body))
         self.frame = replace(
@@ -402,7 +282,7 @@ class _Writing:
                 written = (self.layout.last_item if is_last else self.layout.item)(self.result, piece)
                 yield written, measure(written)
             else:
-                yield self.layout.item(self.result, piece), self.fitting.cost(piece.block, piece.level)
+                yield self.layout.item(self.result, piece), self.fitting.prices.cost(piece.block, piece.level)
 
     def reply(self, left: LeftOut | None) -> Reply:
         """The reply with its key; as JSON, with as many of the left-out blocks named as there is room for."""
@@ -427,7 +307,7 @@ class _Writing:
 
     def _named(self, block: Block) -> Facts:
         facts = {name: value for name, value in block.facts("summary").items() if name in {"id", "title"}}
-        cost = self.fitting.cost(block, self.fitting.levels[0])
+        cost = self.fitting.prices.cost(block, self.fitting.levels[0])
         return {**facts, "tokens": self.fitting.profile.tokens(cost)}
 
     def _settled(self, frame: Frame) -> Reply:
@@ -438,25 +318,8 @@ class _Writing:
         return Reply(text, tokens, frame.shown, self.result.total, frame.left, frame.names)
 
 
-def settle(
-    around: Callable[[Frame], tuple[str, str]], body: str, units: int | None, frame: Frame, budget: Budget
-) -> tuple[str, int]:
-    """A reply whose stated figure is its own cost: writing the figure may change the cost, so it is repeated.
-
-    `units` is what the body measures, where it adds up with what stands around it.
-    """
-    profile, tokens = budget.profile, 0
-    for _ in range(12):
-        head, tail = around(replace(frame, tokens=tokens))
-        text = head + body + tail
-        if units is not None and (body or not head) and starts_cleanly(tail):
-            cost = profile.tokens(profile.measure(head) + units + profile.measure(tail))
-        else:
-            cost = profile.count(text)
-        if cost == tokens:
-            break
-        tokens = max(cost, tokens)
-    return text, cost
+def _short_name(block: Block) -> str:
+    return block.name[:_LONGEST_NAME]
 
 
 def _remembering(block: Block) -> Block:

@@ -99,6 +99,10 @@ class TextLayout:
     def section(self, block: Block) -> str:
         return f"{block.section}\n" if block.section else ""
 
+    def body(self, items: str, frame: Frame) -> str:
+        """The items as they stand between head and tail."""
+        return items
+
     def hole(self, missing: int) -> str:
         """The line that stands where a sequence is interrupted."""
         return f"… {missing:,} not on this page …\n"
@@ -172,6 +176,9 @@ class JsonLayout:
     def section(self, block: Block) -> str:
         return ""
 
+    def body(self, items: str, frame: Frame) -> str:
+        return items.removesuffix("\n") if frame.bare else items
+
     def hole(self, missing: int) -> str:
         return ""
 
@@ -182,7 +189,7 @@ class JsonLayout:
             facts["reason"] = result.empty
         opening = _json(facts)[1:-1]
         name = result.items_name or result.noun
-        return f'{{{opening}{"," if opening else ""}"{name}":[' + ("\n" if frame.names else "")
+        return f'{{{opening}{"," if opening else ""}"{name}":[' + ("\n" if frame.names and not frame.bare else "")
 
     def tail(self, result: Result, frame: Frame) -> str:
         named = {"omitted": list(frame.omitted)} if result.lists_omitted and not frame.bare else {}
@@ -193,7 +200,7 @@ class JsonLayout:
             return _json(document.facts)[:-1] + ",\n"
         facts: dict[str, object] = {} if frame.bare else {"name": document.name}
         facts["first_line"] = document.lines_before + 1
-        return _json(facts)[:-1] + ',"text":\n'
+        return _json(facts)[:-1] + ',"text":' + ("" if frame.bare else "\n")
 
     def page(self, page: str) -> str:
         return _json(page) + "\n" if page else ""
@@ -208,7 +215,8 @@ class JsonLayout:
             more: dict[str, object] = {"key": frame.left.key or None}
             if not frame.is_small:
                 more["left"] = frame.left.items
-            facts["more"] = more | {"tokens": frame.left.price}
+            # An estimate has a name of its own, which costs no more than the other: a figure cannot be marked.
+            facts["more"] = more | {"tokens" if frame.left.exact else "estimate": frame.left.price}
             if frame.allows is not None and not frame.is_small:
                 facts["budget_allows"] = frame.allows
         if alert := _alert(self.notes, frame):

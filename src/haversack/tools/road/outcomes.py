@@ -45,8 +45,9 @@ class Rest:
 
     `price` is the sum of their weights (see `Block`), for each level where that makes a difference; without one they
     are taken to cost what those that were rendered cost on average. `sample` gives some of them, spread evenly, to
-    learn from what a weight costs. `resume` names a function registered with `resumes`; `state` is what it goes on
-    from, as JSON values.
+    learn from what a weight costs; where it gives all of them, they are priced exactly. `sections` is the number of
+    headings they stand under, where that is known. `resume` names a function registered with `resumes`; `state` is
+    what it goes on from, as JSON values.
     """
 
     items: int
@@ -54,6 +55,7 @@ class Rest:
     resume: str
     state: Mapping[str, Any]
     sample: "Callable[[], Sequence[Block]] | None" = None
+    sections: int | None = None
 
     def weight(self, level: str) -> int:
         """The sum of the weights at a level."""

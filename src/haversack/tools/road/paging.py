@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from haversack.app import Caller
 from haversack.errors import ExpiredKey
 from haversack.tools.declaration import Command, resuming, tool
-from haversack.tools.road.fit import Remainder
+from haversack.tools.road.drafts import Remainder
 from haversack.tools.road.layouts import ADVICE_FOR_LESS
 from haversack.tools.road.outcomes import LEVELS, Block, Document, Facts, Outcome, Rest, Result
 from haversack.values import replace

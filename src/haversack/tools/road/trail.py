@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from haversack.app import Caller
 from haversack.errors import HaversackError, StoreError
-from haversack.tools.road.fit import Remainder, Reply
+from haversack.tools.road.drafts import Remainder, Reply
 from haversack.tools.road.outcomes import Done, Outcome
 from haversack.worklog.log_line import ARGUMENTS, VALUE, attempt, written
 

@@ -1,6 +1,6 @@
 """The tools that look around: files, text search and git, under the same contract as everything else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,7 @@ from haversack.workspace.search.content_search import search_content as search
 from haversack.workspace.snapshots import Snapshot
 
 PAGE = 100
-SAMPLED = 48
+SAMPLED = 64
 ADVICE = "Increase max_tokens for more."
 Path = Annotated[str, "File or folder, from the root"]
 Line = Annotated[int | None, Range(1, 10**9)]
@@ -51,7 +51,14 @@ def _rest(caller: Caller, snapshot: Snapshot[Any], shown: list[Block]) -> Rest |
     if left <= 0:
         return None
     key = caller.stash.keep_bytes(snapshot.data, snapshot.kind, snapshot.identity)
-    return Rest(left, 0, "workspace", {"snapshot": key, "start": len(shown)}, _sample(snapshot, len(shown)))
+    return _behind(snapshot, left, "workspace", {"snapshot": key, "start": len(shown)})
+
+
+def _behind(snapshot: Snapshot[Any], left: int, resume: str, state: Mapping[str, Any]) -> Rest:
+    """The items of a snapshot from its place in the state on; matches are stored in a part for each file."""
+    start: int = state["start"]
+    sections = snapshot.parts_from(start) if snapshot.kind == "matches" else None
+    return Rest(left, snapshot.weight_from(start), resume, state, _sample(snapshot, start), sections)
 
 
 @resumes("workspace")
@@ -65,18 +72,25 @@ def _resumed(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     if start + len(found) >= snapshot.total:
         return found, Rest(left, 0, *rest.state["then"])
     start += len(found)
-    return found, Rest(left, 0, rest.resume, {**rest.state, "start": start}, _sample(snapshot, start))
+    return found, _behind(snapshot, left, rest.resume, {**rest.state, "start": start})
 
 
 def _sample(snapshot: Snapshot[Any], start: int) -> Callable[[], Sequence[Block]]:
     """Some items of a snapshot from a place on, spread evenly."""
 
     def sample() -> list[Block]:
-        step = max(1, (snapshot.total - start) // SAMPLED)
+        if snapshot.total - start <= SAMPLED:
+            return blocks(snapshot.kind, list(snapshot.items(start)))
+        step = (snapshot.total - start) // SAMPLED
         places = range(start, snapshot.total, step)
-        return blocks(snapshot.kind, [each for at in places for each in islice(snapshot.items(at), 1)])
+        found = blocks(snapshot.kind, [each for at in places for each in islice(snapshot.items(at), 1)])
+        return [_weighing(block, snapshot.weight_at(at)) for block, at in zip(found, places, strict=True)]
 
     return sample
+
+
+def _weighing(block: Block, weight: float) -> Block:
+    return replace(block, weight=lambda _: round(weight))
 
 
 def counted(count: int, noun: str, several: str = "") -> str:
@@ -328,12 +342,12 @@ def vcs_log(
     if result.rest is None:
         return replace(result, rest=Rest(beyond, 0, *then, lambda: _sampled_commits(caller, then[1])))
     held = result.rest
-    return replace(result, rest=Rest(held.items + beyond, 0, held.resume, {**held.state, "then": then}, held.sample))
+    return replace(result, rest=replace(held, items=held.items + beyond, price=0, state={**held.state, "then": then}))
 
 
 def _sampled_commits(caller: Caller, state: dict[str, Any]) -> list[Block]:
     """The next commits, to learn from what a line costs."""
-    return blocks("commits", earlier_commits(caller.workspace, state["head"], state["skip"], 30, **state["asked"]))
+    return blocks("commits", earlier_commits(caller.workspace, state["head"], state["skip"], SAMPLED, **state["asked"]))
 
 
 @resumes("commits")

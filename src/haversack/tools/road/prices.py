@@ -1,0 +1,170 @@
+"""Prices: what each block costs in a reply, and what everything costs that a reply leaves out."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+
+from haversack.tokens import Profile
+from haversack.tools.road.layouts import Frame, Layout, Piece
+from haversack.tools.road.outcomes import NO_FACTS, Block, Rest, Result
+from haversack.values import record, replace
+
+_EXACTLY_PRICED = 32
+"""So many blocks are rendered for their price alone; those beyond are priced by their weights."""
+_LEARNED_FROM = 24
+"""So many blocks, from all over, are rendered to learn what a weight costs."""
+TYPICAL = 60
+"""Tokens of an item of which nothing else is known."""
+
+
+@record
+class Price:
+    """The tokens that following a key costs; not `exact` where some of it was not rendered to be counted."""
+
+    tokens: int
+    exact: bool
+
+
+class Prices:
+    """What the blocks of one result cost in one layout; each is rendered when its cost is first asked for."""
+
+    def __init__(self, result: Result, level: str, layout: Layout, profile: Profile) -> None:
+        self.result, self.level, self.layout, self.profile = result, level, layout, profile
+        self.measure = profile.measure
+        self._costs: dict[tuple[int, str], int] = {}
+        self._headings: dict[str, int] = {"": 0}
+        # What was rendered at each level costs in all with its sections, and its weight: from that follows what
+        # other blocks cost.
+        self._known: dict[str, tuple[int, int]] = {}
+        self._known_sections: set[tuple[str, str]] = set()
+        self._sample = cache(result.rest.sample) if result.rest and result.rest.sample else tuple
+
+    def cost(self, block: Block, level: str) -> int:
+        """What a block costs at a level, in units; it is rendered when this is asked for the first time."""
+        key = (id(block), level)
+        if key not in self._costs:
+            cost = self._costs[key] = self.measure(self.layout.item(self.result, Piece(block, level)))
+            costs, weights = self._known.get(level, (0, 0))
+            if (block.section, level) not in self._known_sections:
+                self._known_sections.add((block.section, level))
+                costs += self.heading(block)
+            self._known[level] = costs + cost, weights + (block.weight(level) if block.weight else 0)
+        return self._costs[key]
+
+    def is_known(self, block: Block, level: str) -> bool:
+        """Whether a block has been rendered at a level."""
+        return (id(block), level) in self._costs
+
+    def heading(self, block: Block) -> int:
+        """What the heading of a block's section costs."""
+        if block.section not in self._headings:
+            self._headings[block.section] = self.measure(self.layout.section(block))
+        return self._headings[block.section]
+
+    def opening(self, block: Block, opened: set[str]) -> int:
+        """What the heading of a block's section costs, unless it stands there already."""
+        if block.section in opened:
+            return 0
+        opened.add(block.section)
+        return self.heading(block)
+
+    def units_per_weight(self, level: str) -> float:
+        """What a unit of weight costs in this layout and profile, by the blocks that were rendered."""
+        costs, weights = self._known.get(level, (0, 0))
+        return costs / weights if weights else self.profile.room(1_000) / 1_000
+
+    def of(self, left_out: Sequence[Block], blocks: Sequence[Block]) -> Price:
+        """What is said of `LeftOut.price` (see there), of those left out of the blocks of the result."""
+        rest = self.result.rest
+        if not left_out and not rest:
+            return Price(0, True)
+        weighed = self._only_weighed(left_out)
+        skipped, opened = set(map(id, weighed)), {""}
+        units = sum(
+            self.cost(block, self.level) + self.opening(block, opened) for block in left_out if id(block) not in skipped
+        )
+        if weighed:
+            learned = [block for block in left_out if block.weight and id(block) not in skipped]
+            weight = sum(block.weight(self.level) for block in weighed if block.weight)
+            units += self._likely_units(learned, len(weighed), weight)
+            units += sum(self.opening(block, opened) for block in weighed)
+        if rest:
+            units += self._units_of_rest(rest, blocks, opened)
+        units += self._units_of_holes(left_out) + self._units_of_one_page()
+        return Price(self.profile.tokens(units), not weighed and (not rest or self._is_all_of(rest)))
+
+    def _only_weighed(self, left_out: Sequence[Block]) -> list[Block]:
+        """The blocks that are too many to be rendered for their price; some of them are, to learn from."""
+        weighed = [block for block in left_out if block.weight and not self.is_known(block, self.level)]
+        if len(weighed) <= _EXACTLY_PRICED:
+            return []
+        for block in weighed[:: max(1, len(weighed) // _LEARNED_FROM)]:
+            self.cost(block, self.level)
+        return [block for block in weighed if not self.is_known(block, self.level)]
+
+    def _units_of_holes(self, left_out: Sequence[Block]) -> int:
+        """What a page of these blocks says of those between them: a reply shows the middle of a sequence first."""
+        if not self.result.sequence:
+            return 0
+        places = sorted(block.place for block in left_out if block.place is not None)
+        gaps = [after - before - 1 for before, after in pairwise(places)]
+        return sum(self.measure(self.layout.hole(gap)) for gap in gaps if gap > 0)
+
+    def _is_all_of(self, rest: Rest) -> bool:
+        return len(self._sample()) == rest.items
+
+    def _units_of_rest(self, rest: Rest, at_hand: Sequence[Block], opened: set[str]) -> int:
+        """What the rest costs, by some of it, or by the blocks at hand where none of it is."""
+        blocks = self._sample() or at_hand[:: max(1, len(at_hand) // _LEARNED_FROM)]
+        costs = sum(self.cost(block, self.level) for block in blocks)
+        if not costs:
+            return self.profile.room(TYPICAL * rest.items)
+        if self._is_all_of(rest):
+            return costs + sum(self.opening(block, opened) for block in blocks)
+        sections = self._units_of_sections(rest, blocks, opened)
+        weight = rest.weight(self.level) if rest.price else None
+        if weight is not None and not any(block.weight for block in blocks):
+            return sections + self.profile.room(weight)
+        return sections + self._likely_units(blocks, rest.items, weight)
+
+    def _likely_units(self, sample: Sequence[Block], items: int, weight: int | None) -> int:
+        """What so many items of that weight cost, by the line that fits the costs and weights of a sample best."""
+        costs = [self.cost(block, self.level) for block in sample]
+        mean = sum(costs) / len(costs)
+        if weight is None or not all(block.weight for block in sample):
+            return round(items * mean)
+        weights = [block.weight(self.level) if block.weight else 0 for block in sample]
+        middle = sum(weights) / len(weights)
+        spread = sum((each - middle) ** 2 for each in weights)
+        slope = sum((each - middle) * cost for each, cost in zip(weights, costs, strict=True)) / spread if spread else 0
+        # Nothing costs less for being longer, and no more for it than it costs in all.
+        slope = min(max(slope, 0.0), mean / middle if middle else 0.0)
+        return max(0, round(items * mean + slope * (weight - items * middle)))
+
+    def _units_of_sections(self, rest: Rest, sample: Sequence[Block], opened: set[str]) -> int:
+        """What the headings of the rest cost: of as many sections as are known, or as a sample makes likely."""
+        counts = Counter(block.section for block in sample)
+        headings = {block.section: self.heading(block) for block in sample}
+        number = likely_kinds(counts, rest.items) if rest.sections is None else rest.sections
+        fresh = sum(section not in opened for section in counts)
+        return sum(headings.values()) * number * fresh // len(counts) ** 2
+
+    def _units_of_one_page(self) -> int:
+        # The page has the heading of the result, also where this reply is too small for it.
+        result = replace(self.result, facts=NO_FACTS, lists_omitted=False)
+        if not isinstance(result.heading, str):
+            result = replace(result, heading="")
+        frame = Frame(10_000, 10**6, result.total, False, None, names=("",))
+        return self.measure(self.layout.head(result, frame)) + self.measure(self.layout.tail(result, frame))
+
+
+def likely_kinds(counts: Counter[str], items: int) -> int:
+    """How many kinds there are among so many items, by how often a sample of them met each kind.
+
+    This is Chao's estimate: the more kinds were met only once, the more there are that were not met at all.
+    """
+    if sum(counts.values()) >= items:
+        return len(counts)
+    once, twice = (sum(count == number for count in counts.values()) for number in (1, 2))
+    return min(items, len(counts) + once * (once - 1) // (2 * (twice + 1)))
