@@ -26,6 +26,12 @@ DOORS = (
         "Remember the sessions that hosts have kept.",
         "haversack.hosts.backfill:run",
     ),
+    Door(
+        "doctor hosts",
+        "hosts and servers",
+        "Say whether hosts are connected and what was written for them works.",
+        "haversack.hosts.examination:run",
+    ),
     Door("hook", "hosts and servers", "Answer an event of a host; hosts run this.", "haversack.hosts.hook:main"),
     Door("web", "hosts and servers", "Serve the page, MCP and JSON over HTTP.", "haversack.web.commands:web"),
     Door("token", "hosts and servers", "Make, list and revoke HTTP tokens.", "haversack.web.commands:token"),

@@ -283,6 +283,41 @@ def test_a_server_that_cannot_be_wrapped_gets_a_clear_sentence(user: Path) -> No
     assert path.read_text() == before
 
 
+def test_the_doctor_says_of_a_host_whether_what_was_written_works(user: Path) -> None:
+    assert "Gemini CLI: not connected" in run(user, "doctor", "hosts", "gemini").stdout
+    run(user, "install", "gemini")
+    well = run(user, "doctor", "hosts", "gemini")
+    assert well.returncode == 0 and "BAD" not in well.stdout
+    assert "its server answers (haversack)" in well.stdout and "5 of 5 hooks are there" in well.stdout
+    assert "no hook has run yet" in well.stdout
+    sent = {"session_id": "d", "cwd": str(user), "prompt": "Count the sheep"}
+    subprocess.run(
+        [sys.executable, "-m", "haversack", "hook", "prompt", "--client", "gemini"], input=json.dumps(sent), text=True,
+        env=environment(user), check=True,
+    )  # fmt: skip
+    assert "the last hook ran at 20" in run(user, "doctor", "hosts", "gemini").stdout
+    path = user / ".gemini" / "settings.json"
+    path.write_text(path.read_text().replace("AfterTool", "Elsewhere").replace('"serve"', '"serve", "--nonsense"'))
+    bad = run(user, "doctor", "hosts", "gemini")
+    assert bad.returncode == 1 and "does not answer" in bad.stdout and "haversack install gemini" in bad.stdout
+
+
+def test_the_doctor_sees_a_command_that_is_gone_another_store_and_missing_trust(user: Path, tmp_path: Path) -> None:
+    run(user, "install", "codex", HAVERSACK_HOME=str(tmp_path / "one"))
+    path = user / ".codex" / "config.toml"
+    told = run(user, "doctor", "hosts", "codex", HAVERSACK_HOME=str(tmp_path / "one")).stdout
+    assert "BAD  Codex: 0 of 8 hooks are trusted" in told and "/hooks" in told and "its server answers" in told
+    elsewhere = run(user, "doctor", "hosts", "codex", HAVERSACK_HOME=str(tmp_path / "two"))
+    assert elsewhere.returncode == 1 and f"uses the store in {tmp_path / 'one'}" in elsewhere.stdout
+    text = path.read_text()
+    command = tomllib.loads(text)["mcp_servers"]["haversack"]["command"]
+    path.write_text(text.replace(command, "/nowhere/haversack"))
+    gone = run(user, "doctor", "hosts", "codex", HAVERSACK_HOME=str(tmp_path / "one"))
+    assert gone.returncode == 1 and "/nowhere/haversack, which is not there" in gone.stdout
+    path.write_text("[= broken")
+    assert "cannot be understood" in run(user, "doctor", "hosts", "codex").stdout
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

@@ -34,6 +34,7 @@ def main(typed: list[str]) -> int:
         return 2
     try:
         host = host_named(client)
+        _note_run(host)
         text = _answered(host, event, _payload())
         if text:
             sys.stdout.write(output(host, event, text))
@@ -87,6 +88,19 @@ def _answered(host: Host, event: Event, sent: dict[str, Any]) -> str:
 
     payload = read(host, event, sent)
     return answer(host, payload) if payload.session_id else ""
+
+
+def _note_run(host: Host) -> None:
+    """Note when a hook of the host ran last, for `haversack doctor hosts`."""
+    from haversack.config import default_home
+
+    path = os.path.join(default_home(os.environ), "hosts", "seen", host.name)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        os.utime(path)
+    except OSError:
+        return
 
 
 def _log(line: str) -> None:
