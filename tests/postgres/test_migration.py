@@ -1,6 +1,9 @@
 """A store moved to a server and back is the same store."""
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import psycopg
@@ -127,3 +130,39 @@ def test_the_owner_makes_a_store_and_lets_people_in_by_commands(
     with psycopg.connect(server[0]) as connection:
         connection.execute(f"SET search_path TO {server[2]}")
         assert connection.execute("SELECT count(*) FROM members WHERE subject = 'carol'").fetchone() == (1,)
+
+
+KILLED = """
+import os, signal, sys
+from haversack.memory.migration import migrate
+from haversack.store.postgres.engine import PostgresStore
+from haversack.store.sqlite.engine import Database
+
+def opened(place):
+    return PostgresStore(place) if "://" in place else Database(place)
+
+def step(name, count):
+    if name == sys.argv[3]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+migrate(opened(sys.argv[1]), opened(sys.argv[2]), step=step)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+@pytest.mark.parametrize("table", ["observations", "search index"])
+def test_a_move_that_was_killed_is_done_by_the_next_one_there_and_back(
+    file: Database, store: PostgresStore, url: str, tmp_path: Path, table: str
+) -> None:
+    back = str(tmp_path / "back.db")
+    for source, target, engines in (
+        (file.path, url, (file, store)),
+        (url, back, (store, Database(back))),
+    ):
+        done = subprocess.run([sys.executable, "-c", KILLED, source, target, table], check=False)
+        assert done.returncode == -signal.SIGKILL
+        with engines[1].read() as tx:
+            assert copying.is_empty(tx)
+        migrate(*engines)
+        with engines[0].read() as first, engines[1].read() as last:
+            assert copying.differences(first, last) == []

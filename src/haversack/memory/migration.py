@@ -6,8 +6,8 @@ from haversack.config import MemorySettings
 from haversack.errors import Conflict, HaversackError, StoreDamaged, StoreError
 from haversack.memory.room import Memory
 from haversack.memory.search import search
-from haversack.memory.search.index_words import index
-from haversack.store import copying
+from haversack.memory.search.index_words import index_new
+from haversack.store import copying, observations
 from haversack.store.engine import Engine, Reader, Writer
 from haversack.store.records import Filters
 from haversack.values import record
@@ -65,8 +65,11 @@ def _index(source: Reader, target: Writer, step: Callable[[str, int], None]) -> 
     last = count = 0
     sql = "SELECT id FROM observations WHERE id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?"
     while rows := source.rows(sql, (last, copying.BATCH)):
-        for (identifier,) in rows:
-            index(target, identifier)
+        with target.together():
+            for (identifier,) in rows:
+                held = observations.get(source, identifier)
+                assert held is not None
+                index_new(target, identifier, held.title, held.content, held.tags, held.topic_key)
         last, count = rows[-1][0], count + len(rows)
         step("search index", count)
 

@@ -89,6 +89,9 @@ class Writer(Reader, Protocol):
     def adopt_salt(self, salt: str) -> None:
         """Derive keys as another store does; only an empty store does this."""
 
+    def together(self) -> AbstractContextManager[object]:
+        """Send the statements of a block whose results nobody reads without waiting for each."""
+
     def count_rows(self) -> None:
         """Have the engine's planner know how many rows there are, after a copy."""
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -78,6 +78,10 @@ class Writer(Reader):
 
     def adopt_salt(self, salt: str) -> None:
         self.execute("SELECT adopt_salt(?)", (salt,))
+
+    def together(self) -> AbstractContextManager[object]:
+        sending: AbstractContextManager[object] = self._connection.pipeline()
+        return sending
 
     def count_rows(self) -> None:
         self.execute("SELECT count_rows()")

@@ -82,6 +82,9 @@ class Writer(Reader):
     def adopt_salt(self, salt: str) -> None:
         self.execute("UPDATE meta SET value = ? WHERE name = 'salt'", (salt,))
 
+    def together(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
     def count_rows(self) -> None:
         """Nothing: statements say which index they mean where it matters."""
 
