@@ -57,7 +57,18 @@ def test_every_reply_over_http_keeps_its_budget(worlds: dict[str, Served], tool:
     assert int(reply.headers["haversack-tokens"]) == count_tokens(reply.text), "one counter"
     assert reply.headers["content-type"].startswith("application/json" if form == "json" else "text/markdown")
     if form == "json":
-        json.loads(reply.text)
+        json.loads(reply.text, object_pairs_hook=_without_repetition)
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool.name, "arguments": arguments}}
+    if tool.name not in PAGE_TOOLS:
+        told = served.message(call).json["result"]
+        [text] = [each["text"] for each in told["content"]]
+        assert told["_meta"]["haversack/fit"]["tokens"] == count_tokens(text) <= budget, "fits as a message too"
+
+
+def _without_repetition(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    names = [name for name, _ in pairs]
+    assert len(names) == len(set(names)), f"a name stands twice among {names}"
+    return dict(pairs)
 
 
 def test_following_the_keys_over_http_gives_everything_once(worlds: dict[str, Served]) -> None:

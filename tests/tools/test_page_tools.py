@@ -131,6 +131,30 @@ def test_an_entry_of_the_work_log_says_when(caller: Caller) -> None:
     assert entry["at"].startswith("2026-02-02T")
 
 
+def test_a_person_who_looks_at_the_work_log_does_not_use_its_lines(caller: Caller) -> None:
+    account = asked(caller, "budget_open", total=50_000)["account"]["handle"]
+    keeping = caller.app.caller(directory=caller.directory, account=account)
+    for _ in range(3):
+        asked(keeping, "mem_stats")
+
+    def used() -> list[int]:
+        with caller.database.read() as tx:
+            return [row[0] for row in tx.rows("SELECT used FROM entries WHERE account = ? ORDER BY id", (account,))]
+
+    before = used()
+    assert len(asked(caller, "work_log", account=account, looking=True)["entries"]) == 3
+    assert used() == before
+    asked(caller, "work_log", account=account)
+    assert used() != before
+
+
+def test_the_tokens_stored_are_not_those_of_the_reply_about_them(filled: Caller) -> None:
+    reply = call(filled, "mem_stats", {"format": "json"})
+    told = json.loads(reply.text)
+    assert told["tokens"] == reply.tokens
+    assert told["tokens_stored"] == sum(row["tokens"] for row in asked(filled, "memory_figures")["figures"])
+
+
 def test_the_tools_of_the_page_are_offered_only_by_name() -> None:
     from haversack.mcp.tool_sets import select_tools
 

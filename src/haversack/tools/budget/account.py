@@ -8,7 +8,7 @@ from haversack.errors import Conflict, InvalidArgument
 from haversack.store.records import Entry
 from haversack.text.times import iso
 from haversack.tools.budget.provenance import provenance
-from haversack.tools.declaration import Command, Range, Tool, resumes, tool
+from haversack.tools.declaration import Command, Range, Tool, Unlisted, resumes, tool
 from haversack.tools.road.outcomes import Block, Document, Done, Facts, Outcome, Rest, Result
 from haversack.worklog.ledger import LEAST_TOTAL, Standing, Tier
 from haversack.worklog.log import ServerUse, line
@@ -135,13 +135,14 @@ def budget_reset(
     return Done(message, {"closed": facts}, brief=message)
 
 
-@tool(Command("log", ("account",), examples=("haversack log b7k2m --limit 50",)), group="budget")
+@tool(Command("log", ("account",), examples=("haversack log b7k2m --limit 50",), hidden=("looking",)), group="budget")
 def work_log(
     caller: Caller,
     *,
     account: Account = "",
     limit: Annotated[int, Range(1, 200)] = 20,
     evicted: Annotated[bool, "Also those evicted from the history"] = False,
+    looking: Annotated[bool, "For a person who looks on: no line counts as used", Unlisted()] = False,
 ) -> Outcome:
     """What was called before, newest first: one line each, and the key with which `more` gives the full reply."""
     standing = caller.ledger.standing(_named(caller, account))
@@ -168,7 +169,7 @@ def work_log(
         rest=_rest(caller, found, total, since=0 if evicted else held.uses),
         facts={"account": held.handle, "history": held.history, "evicted": held.evicted},
         brief=f"{total:,} entries in the log of {held.handle}, {held.evicted:,} evicted",
-        on_sent=use_shown if found else None,
+        on_sent=use_shown if found and not looking else None,
     )
 
 

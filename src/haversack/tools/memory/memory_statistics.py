@@ -49,7 +49,7 @@ def mem_stats(
     facts = {
         "observations": figures.observations,
         "deleted": figures.deleted,
-        "tokens": figures.tokens,
+        "tokens_stored": figures.tokens,  # `tokens` is what the reply itself costs
         "bytes": figures.bytes,
         "sessions": figures.sessions,
         "prompts": figures.prompts,

@@ -43,7 +43,7 @@ export function view(state, go) {
   async function show(handle) {
     go({ account: handle }, true);
     try {
-      const [{ account }, log] = await Promise.all([facts("budget_status", { account: handle }), facts("work_log", { account: handle, limit: 200, evicted: true })]);
+      const [{ account }, log] = await Promise.all([facts("budget_status", { account: handle }), facts("work_log", { account: handle, limit: 200, evicted: true, looking: true })]);
       const rows = log.entries.map((each) => ({ ...each, at: when(each.at) }));
       const leases = accounts.filter((each) => each.parent === handle);
       body.replaceChildren(
