@@ -11,6 +11,7 @@ __all__ = ["Counter", "count", "starts_cleanly"]
 
 _RANKS_KEPT = 1 << 16
 _PIECES_KEPT = 1 << 16
+_RELEASED_AFTER = 32  # new pieces
 _LONGEST_PIECE_KEPT = 64  # characters; longer ones seldom come twice
 
 
@@ -30,6 +31,8 @@ class Counter(dict[str, int]):
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.rank = vocabulary.rank
         self.ranks = _Ranks(vocabulary)
+        self._release = vocabulary.release
+        self._met = 0
         self._representatives = pretokens.Representatives(vocabulary)
 
     def count(self, text: str) -> int:
@@ -38,6 +41,11 @@ class Counter(dict[str, int]):
             return self._sum(text)
         except UnicodeEncodeError:
             return self._sum(whole_characters(text))
+        finally:
+            if self._met >= _RELEASED_AFTER:
+                # Words are all over the file: in a while all its pages would be in memory for the sake of a few.
+                self._met = 0
+                self._release()
 
     def cost(self, piece: bytes) -> int:
         """What one piece costs."""
@@ -51,6 +59,7 @@ class Counter(dict[str, int]):
 
     def __missing__(self, piece: str) -> int:
         cost = self.cost(piece.encode())
+        self._met += 1
         if len(piece) <= _LONGEST_PIECE_KEPT:
             if len(self) >= _PIECES_KEPT:
                 self.clear()

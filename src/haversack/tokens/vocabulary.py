@@ -13,6 +13,7 @@ import struct
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from typing import Any
 from zlib import crc32
 
 from haversack.errors import DamagedFile
@@ -36,7 +37,7 @@ CLASSES = ("other", "upper", "lower", "caseless", "mark", "number", "space")
 class Vocabulary:
     """Tokens by rank, ranks by token, and the class of every character."""
 
-    __slots__ = ("_bounds", "_classes", "_mask", "_slots", "_text")
+    __slots__ = ("_bounds", "_classes", "_mapped", "_mask", "_slots", "_text")
 
     def __init__(self, content: memoryview, path: str) -> None:
         """`content` is that of the whole file at `path`."""
@@ -52,6 +53,7 @@ class Vocabulary:
         self._bounds, self._slots, self._classes = map(_numbers, parts[:3])
         self._text = parts[3]
         self._mask: int = slots - 1
+        self._mapped: Any = content.obj
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
@@ -73,6 +75,13 @@ class Vocabulary:
                     return rank
             slot = (slot + 1) & self._mask
         return ABSENT
+
+    def release(self) -> None:
+        """Give back the memory of the pages that were looked at; the system keeps them at hand while it has room."""
+        if hasattr(self._mapped, "madvise"):
+            from mmap import MADV_DONTNEED
+
+            self._mapped.madvise(MADV_DONTNEED)
 
     def character_class(self, code_point: int) -> str:
         """One of CLASSES."""
