@@ -35,7 +35,7 @@ from haversack.memory.search.query import parse_query
 from haversack.memory.search.ranking import Hit
 from haversack.memory.search.search import Found
 from haversack.text.stop_words import STOP_WORDS
-from haversack.tools.road.call import call
+from haversack.tools.road.call import Options, call
 from haversack.tools.road.quoting import passage
 
 BUDGETS = (250, 500, 1000, 2000, 4000)
@@ -195,11 +195,11 @@ def asking(caller: Caller, level: str, plain: PlainIndex | None = None) -> Ask:
 
 
 def asking_for_a_pack(caller: Caller) -> Ask:
-    """Ask for a pack as text; its sections carry no ids, so the evidence is looked for by its content."""
+    """Ask for a pack as it is pasted; its sections carry no ids, so the evidence is looked for by its content."""
 
     def ask(question: Question, budget: int) -> tuple[set[int], int]:
         arguments = {"query": question.text, "project": question.project, "max_tokens": budget}
-        reply = call(caller, "context_pack", {**arguments, "candidates": MOST_HITS})
+        reply = call(caller, "context_pack", {**arguments, "candidates": MOST_HITS}, Options(footer=False))
         evidence = search.by_ids(caller.memory, sorted(question.evidence))
         return {each.id for each in evidence if f"{passage(each.content)}\n" in f"{reply.text}\n"}, reply.tokens
 

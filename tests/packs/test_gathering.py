@@ -1,6 +1,7 @@
 """Which memories are candidates for a pack."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -93,6 +94,19 @@ def test_a_pasted_pack_states_its_own_cost_in_its_first_line(caller: Caller) -> 
     reply = call(caller, "context_pack", {"project": "p"}, Options(footer=False))
     assert reply.text.startswith(f"# Project Context: p (1 memory, ~{reply.tokens} tokens)\n")
     assert "📏" not in reply.text
+
+
+def test_a_date_that_is_all_there_is_to_say_of_each_memory_stands_once_in_a_pack(caller: Caller) -> None:
+    add(caller, "one", "First.")
+    add(caller, "two", "Second.")
+    text = call(caller, "context_pack", {"project": "p"}, Options(footer=False)).text
+    assert re.sub(r"\d{4}-\d\d-\d\d", "DAY", text.split("\n", 1)[1]) == (
+        "\n*DAY*\n\n## two\n\nSecond.\n\n---\n\n## one\n\nFirst.\n"
+    )
+    add(caller, "three", "Third.", kind="decision", tags=("auth",))
+    text = call(caller, "context_pack", {"project": "p"}, Options(footer=False)).text
+    assert len(re.findall(r"^\*\d{4}-\d\d-\d\d\*$", text, re.MULTILINE)) == 2
+    assert re.search(r"^## \[decision\] three\n\*\d{4}-\d\d-\d\d \| tags: auth\*\n\nThird\.$", text, re.MULTILINE)
 
 
 def test_json_names_what_is_shown_and_what_was_left_out(caller: Caller) -> None:

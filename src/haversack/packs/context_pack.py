@@ -10,6 +10,8 @@ from haversack.values import record
 SEPARATOR = "\n\n---\n\n"
 USUAL_IMPORTANCE = 0.5
 """The default importance of an observation, which is not printed."""
+PLAIN_KIND = "observation"
+"""The default kind, which packs and search results leave out to save tokens."""
 
 
 class Memorable(Protocol):
@@ -43,20 +45,34 @@ class ContextPack:
     omitted: tuple[Memorable, ...] = ()
 
 
-def entry(memory: Memorable) -> str:
-    """One memory as a section of a pack."""
+def entry(memory: Memorable, *, usual_date: str = "") -> str:
+    """One memory as a section of a pack; a line that would hold nothing but the usual date is left out."""
+    kind = "" if memory.kind == PLAIN_KIND else f"[{memory.kind}] "
+    details = _details(memory)
+    line = "" if details == usual_date else f"*{details}*\n"
+    return f"## {kind}{memory.title}\n{line}\n{memory.content.strip()}"
+
+
+def _details(memory: Memorable) -> str:
     details = [date(memory.updated_at)]
     if memory.importance != USUAL_IMPORTANCE:
         details.append(f"importance: {memory.importance:g}")
     if memory.tags:
         details.append(f"tags: {', '.join(memory.tags)}")
-    return f"## [{memory.kind}] {memory.title}\n*{' | '.join(details)}*\n\n{memory.content.strip()}"
+    return " | ".join(details)
 
 
-def title(project: str | None, memories: int, tokens: int) -> str:
-    """The first line of a pack, which states what the whole of it costs."""
+def date_of_all(memories: Sequence[Memorable]) -> str:
+    """The date of several memories of which nothing else is to be said: a pack then states it once. Else empty."""
+    details = {_details(each) for each in memories}
+    return date(memories[0].updated_at) if len(memories) > 1 and details == {date(memories[0].updated_at)} else ""
+
+
+def title(project: str | None, memories: int, tokens: int, day: str = "") -> str:
+    """The first line of a pack, which states what the whole of it costs; below it the date that all of it has."""
     counted = "1 memory" if memories == 1 else f"{memories} memories"
-    return f"# Project Context: {project or 'all projects'} ({counted}, ~{tokens:,} tokens)\n"
+    line = f"# Project Context: {project or 'all projects'} ({counted}, ~{tokens:,} tokens)\n"
+    return f"{line}\n*{day}*\n" if day else line
 
 
 def budget_truncate(results: Sequence[M], token_budget: int, profile: str = DEFAULT_PROFILE) -> list[M]:

@@ -1,6 +1,6 @@
 """Forms that stemming cannot bring together: went and go, deploy and deployment, Lieferung and Lieferungen."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from haversack.text.stems import stem
 
@@ -44,6 +44,7 @@ def _families() -> dict[str, tuple[str, ...]]:
     return {stem(word): family for family in families for word in family}
 
 
+@lru_cache(maxsize=4096)
 def forms(word: str) -> tuple[str, ...]:
     """Every spelling that counts as the same word, this one first."""
     family = _families().get(stem(word), ())
@@ -58,6 +59,7 @@ def _derived(word: str) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=4096)
 def stems(word: str) -> tuple[str, ...]:
     """The stems under which the index holds those spellings."""
     return tuple(dict.fromkeys(stem(form) for form in forms(word)))

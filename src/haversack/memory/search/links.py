@@ -26,10 +26,10 @@ LINK_CEILING = 0.95
 """Share of a note's score that no note it mentions rises above: what was asked for stays ahead of what it leads to."""
 LOOKED_UP = 32
 """Words of a note whose frequency is looked up: names and numbers first, then the longest."""
-RARE_ROWS = 200
-"""A word in more rows than this leads nowhere in particular."""
 RARE_WORDS = 12
 """How many words of a note, the rarest, are looked for in the titles of others."""
+MOST_READ = 200
+"""Rows that are read for those words of one note."""
 COMMON_TITLES = 3
 """A title that more notes than this share names none of them."""
 LONGEST_NAME = 80
@@ -110,15 +110,19 @@ def _names(titles: Mapping[int, str]) -> list[_Name]:
 
 
 def _rare_words(tx: Reader, sources: Iterable[Observation]) -> list[str]:
-    """The rarest stems of each note that some other row holds too."""
-    telling = [list(dict.fromkeys(stem(fold(word)) for word in _telling(source.content))) for source in sources]
-    stems = list(dict.fromkeys(word for words in telling for word in words))
+    """The rarest stems of the notes that some other row holds too, as far as their rows are few together."""
+    telling = [dict.fromkeys(stem(fold(word)) for word in _telling(source.content)) for source in sources]
+    stems = list({word for words in telling for word in words})
     counted = dict(zip(stems, tx.words.rows_with_stems([[each] for each in stems]), strict=True)) if stems else {}
-    rare: dict[str, None] = {}
+    rare: set[str] = set()
     for words in telling:
-        shared = [word for word in words if 1 < counted[word] <= RARE_ROWS]
-        rare |= dict.fromkeys(sorted(shared, key=lambda word: (counted[word], word))[:RARE_WORDS])
-    return list(rare)
+        shared = sorted((counted[word], word) for word in words if counted[word] > 1)
+        room = MOST_READ
+        for rows, word in shared[:RARE_WORDS]:
+            if (room := room - rows) < 0:
+                break
+            rare.add(word)
+    return sorted(rare)
 
 
 def _telling(text: str) -> list[str]:

@@ -82,10 +82,10 @@ class Sought:
 
 def sought(query: Query) -> tuple[Sought, ...]:
     """What a query looks for, word by word; an identifier counts as a whole and by each of its parts."""
-    found: dict[Expression, Sought] = {}
+    found: dict[Expression | tuple[str, ...], Sought] = {}
     for term in query.terms:
         for each in _sought_in(term):
-            found.setdefault(each.expression, each)
+            found.setdefault(each.stems or each.expression, each)
     return tuple(found.values())
 
 

@@ -47,7 +47,12 @@ class Parts:
 
     def at(self, place: int) -> tuple[float, ...]:
         """The parts of one place."""
-        return tuple(part.get(place, 0.0) for part in (self.words, self.brevity, self.meaning, self.linked))
+        return (
+            self.words.get(place, 0.0),
+            self.brevity.get(place, 0.0),
+            self.meaning.get(place, 0.0),
+            self.linked.get(place, 0.0),
+        )
 
 
 @record

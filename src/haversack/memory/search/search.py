@@ -213,24 +213,23 @@ def _gather(tx: Reader, query: Query, reach: Reach) -> list[Postings]:
     gathered: list[Postings] = []
     leaders: list[Expression] = []
     room = MOST_POSTINGS
-    for each in sorted(counts, key=counts.__getitem__):
-        rows, read = _leading(tx, each, counts[each], reach, room, is_first=not leaders)
+    for each, count in sorted(counts, key=lambda counted: counted[1]):
+        rows, read = _leading(tx, each, count, reach, room, is_first=not leaders)
         if rows is not None:
             leaders.append(each.expression)
             room -= read
         else:
             rows = reach.matching(tx, all_of(each.expression, any_of(*leaders)))
-        gathered.append(reach.postings(each, counts[each], rows))
+        gathered.append(reach.postings(each, count, rows))
     return gathered
 
 
-def _counted(tx: Reader, query: Query) -> dict[Sought, int]:
-    """In how many rows each thing sought stands, without those that stand in none."""
+def _counted(tx: Reader, query: Query) -> list[tuple[Sought, int]]:
+    """Each thing sought and in how many rows it stands, without those that stand in none."""
     wanted = sought(query)
-    by_stems = [each for each in wanted if each.stems]
-    rows = dict(zip(by_stems, tx.words.rows_with_stems([each.stems for each in by_stems]), strict=True))
-    counts = {each: rows[each] if each.stems else tx.words.rows_matching(each.expression) for each in wanted}
-    return {each: count for each, count in counts.items() if count}
+    by_stems = iter(tx.words.rows_with_stems([each.stems for each in wanted if each.stems]))
+    counted = [(each, next(by_stems) if each.stems else tx.words.rows_matching(each.expression)) for each in wanted]
+    return [(each, count) for each, count in counted if count]
 
 
 def _leading(
@@ -262,7 +261,7 @@ def _by_whole_query(
     reach = Reach(chosen, tx.words.census(), 1.0)
     matches = tx.words.matching(match, chosen, MOST_FIRST)
     gathered = []
-    for each, count in _counted(tx, query).items():
+    for each, count in _counted(tx, query):
         if each.stems and count <= MOST_FIRST:
             rows = reach.holding(tx, each.stems)
         elif each.expression == match:

@@ -5,7 +5,7 @@ from functools import partial
 
 from haversack.memory.search.query import Query
 from haversack.memory.search.snippets import snippet
-from haversack.packs.context_pack import USUAL_IMPORTANCE
+from haversack.packs.context_pack import PLAIN_KIND, USUAL_IMPORTANCE
 from haversack.store.records import Observation, Prompt, Relation, Revision, Session
 from haversack.text import times
 from haversack.text.clipping import one_line
@@ -18,8 +18,6 @@ SNIPPET_WIDTH = 300
 MATCH_WIDTH = 220
 """A snippet around a match says what was asked in less than the beginning of a text would take."""
 SNIPPET_BYTES = 300
-PLAIN_KIND = "observation"
-"""The default kind, which search results leave out to save tokens."""
 
 
 def title_line(observation: Observation) -> str:

@@ -46,9 +46,10 @@ def pack_candidates(
     assert isinstance(packed, Result)
     reply = fit(packed, Budget(pack_tokens, caller.profile), "full", TextLayout(footer=False)).reply()
     inside = set(reply.names)
+    day = building.date_of_all(gathered.candidates)
     blocks = []
     for observation in gathered.candidates:
-        price = _price(caller, observation)
+        price = _price(caller, observation, day)
         why = "" if f"#{observation.id}" in inside else "too large" if price > pack_tokens else "no room"
         blocks.append(_block(observation, price, why))
     for each in gathered.duplicates:
@@ -73,8 +74,8 @@ def pack_candidates(
     )
 
 
-def _price(caller: Caller, observation: Observation) -> int:
-    return caller.profile.count(pack_block(observation, 1.0).text("full") + building.SEPARATOR)
+def _price(caller: Caller, observation: Observation, day: str = "") -> int:
+    return caller.profile.count(pack_block(observation, 1.0, usual_date=day).text("full") + building.SEPARATOR)
 
 
 def _block(observation: Observation, price: int, why: str) -> Block:

@@ -67,7 +67,8 @@ def context_pack(
         caller.memory, query, filters, candidates=candidates, since=since, first=first, without=without
     )
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
-    blocks = [pack_block(each, 1 / (1 + rank / 10), project) for rank, each in enumerate(chosen)]
+    day = building.date_of_all(chosen)
+    blocks = [pack_block(each, 1 / (1 + rank / 10), project, day) for rank, each in enumerate(chosen)]
     by_name = {f"#{each.id}": each for each in gathered.candidates}
     left = gathered.total - len(gathered.duplicates) - len(blocks)
     is_kept = gathering.can_remember(caller.memory)
@@ -77,6 +78,9 @@ def context_pack(
     def items(names: Sequence[str]) -> dict[int, str]:
         return gathering.items_of((by_name[name] for name in names), gathered.known)
 
+    def heading(shown: int, tokens: int) -> str:
+        return building.title(name, shown, tokens, day) + _farewell(gathered, shown)
+
     def facts(names: Sequence[str]) -> Facts:
         return _facts(gathered, project, gathering.pack_id(items(names)) if is_kept else None)
 
@@ -85,7 +89,9 @@ def context_pack(
         noun="memories",
         total=len(blocks) + left,
         rest=_rest(caller, gathered, filters, left, scrub=scrub) if left else None,
-        heading=lambda shown, tokens: building.title(name, shown, tokens) + _farewell(gathered, shown),
+        heading=lambda shown, tokens: (
+            building.title(name, shown, tokens, day if shown else "") + _farewell(gathered, shown)
+        ),
         empty=reason,
         separator=building.SEPARATOR,
         lists_omitted=True,
@@ -179,9 +185,13 @@ def _scrubbed(observation: Observation) -> Observation:
     return replace(observation, title=redact(observation.title).text, content=redact(observation.content).text)
 
 
-def pack_block(observation: Observation, worth: float, project: str = "") -> Block:
-    """An observation as an item of a pack; JSON names its project where it is not the one asked for."""
-    short = f"## [{field(observation.kind)}] {one_line(observation.title, TITLE_WIDTH)} (#{observation.id})"
+def pack_block(observation: Observation, worth: float, project: str = "", usual_date: str = "") -> Block:
+    """An observation as an item of a pack; JSON names its project where it is not the one asked for.
+
+    Text leaves out the date that the pack states for all.
+    """
+    kind = "" if observation.kind == building.PLAIN_KIND else f"[{field(observation.kind)}] "
+    short = f"## {kind}{one_line(observation.title, TITLE_WIDTH)} (#{observation.id})"
 
     def text(level: str) -> str:
         if level == "summary":
@@ -190,7 +200,8 @@ def pack_block(observation: Observation, worth: float, project: str = "") -> Blo
             return f"{short}\n{excerpt(one_line(observation.content, SNIPPET_WIDTH))}"
         # A pack is pasted elsewhere, where a memory must not pass for several.
         title = " ".join(observation.title.split())
-        return building.entry(replace(observation, title=title, content=passage(observation.content)))
+        written = replace(observation, title=title, content=passage(observation.content))
+        return building.entry(written, usual_date=usual_date)
 
     def facts(level: str) -> Facts:
         title = one_line(observation.title, TITLE_WIDTH) if level == "summary" else observation.title

@@ -27,6 +27,7 @@ PAGE = 50
 SNAPSHOT = 2_000
 """How many ids of a list are kept for its further pages; those behind them follow as they stand when asked for."""
 SAMPLED = 32
+"""How many observations of a rest are rendered to learn what a weight costs."""
 WEIGHED = 150
 """How many observations of a rest are looked at to price it."""
 
