@@ -263,3 +263,28 @@ def test_the_command_looks_in_the_usual_place_and_says_what_was_not_carried(
     database(tmp_path / ".engram" / "engram.db", ENGRAM.format(sync=""))
     reply = call(caller, "import_memories", {"source": "engram"})
     assert "added 4, updated 0, already there 0; not carried: 1 (deleted there)" in reply.text
+
+
+RIVALS = Path(__file__).parent / "rivals"
+"""What the programs themselves have written: server-memory 2026.8.31 its file, the storage of mem0 2.2.1 a history."""
+
+
+def test_a_file_that_server_memory_wrote_comes_in_once(caller: Caller) -> None:
+    path = str(RIVALS / "server-memory.jsonl")
+    done, left = carry(caller, "server-memory", path)
+    assert (done.added, done.updated, dict(+left)) == (3, 0, {})
+    text = call(caller, "list_observations", {"detail_level": "full"}).text
+    assert "- needs an idempotency key — été\n- writes to the bucket" in text and "[person] Ana" in text
+    assert adds_nothing(caller, "server-memory", path)
+
+
+def test_a_history_that_mem0_wrote_comes_in_once(caller: Caller, tmp_path: Path) -> None:
+    path = str(tmp_path / "history.db")
+    connection = apsw.Connection(path)
+    connection.execute((RIVALS / "mem0.sql").read_text(encoding="utf-8"))
+    connection.close()
+    done, left = carry(caller, "mem0", path)
+    assert (done.added, sum(left.values())) == (2, 1)
+    text = call(caller, "list_observations", {"detail_level": "full"}).text
+    assert "Lives in Nantes (2026-02-01)" in text and "Lyon" not in text and "tea" not in text
+    assert adds_nothing(caller, "mem0", path)
