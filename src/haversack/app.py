@@ -97,6 +97,7 @@ class App:
         namespace: str | None = None,
         keys: "OwnKeys | None" = None,
         member: str = "",
+        owner: str = "",
     ) -> "Caller":
         """A caller with what the settings say, except for what is given."""
         return Caller(
@@ -108,6 +109,7 @@ class App:
             namespace=namespace,
             keys=keys,
             member=member,
+            owner=owner,
         )
 
     def close(self) -> None:
@@ -124,7 +126,8 @@ class Caller:
     A connection that lasts has an account of its own (`own_account`) unless it was given one; a single command has
     none unless it was given one, so that asking twice gives the same answer. A door with standard streams puts its
     own `console` in place; one that makes a caller for each request gives it the `keys` of those before. In a team's
-    store everything is done as `member`.
+    store everything is done as `member`. What replies leave out is kept for the `owner`, whom credentials named, and
+    for nobody else.
     """
 
     def __init__(
@@ -138,6 +141,7 @@ class Caller:
         namespace: str | None,
         keys: "OwnKeys | None" = None,
         member: str = "",
+        owner: str = "",
     ) -> None:
         self.app = app
         self.directory = directory
@@ -150,6 +154,7 @@ class Caller:
         self._profile_name = profile
         self._keys = keys
         self._member = member
+        self._owner = owner
         self._opening = threading.Lock()
 
     @property
@@ -168,7 +173,7 @@ class Caller:
     def stash(self) -> "Stash":
         from haversack.worklog.stash import Stash
 
-        return Stash(self.database, self.config.stash, self.now, self.app.guesses, self._keys)
+        return Stash(self.database, self.config.stash, self.now, self.app.guesses, self._keys, self._owner)
 
     @cached_property
     def ledger(self) -> "Ledger":

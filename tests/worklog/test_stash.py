@@ -49,7 +49,7 @@ def test_the_same_text_is_stored_once_under_the_same_short_key(stash: Stash) -> 
     key = stash.keep("the rest", "mem_search()")
     size = total_size(stash)
     assert stash.keep("the rest", "mem_search()") == key
-    assert len(key) == 4
+    assert len(key) == 6
     assert total_size(stash) == size
     assert stash.keep("another rest", "mem_search()") != key
 
@@ -115,13 +115,26 @@ def test_the_oldest_texts_make_room_when_the_stash_is_full(clock: Clock) -> None
 
 
 def test_a_key_another_text_has_is_not_given_twice(stash: Stash) -> None:
-    short = stash.prepare("the rest", "call()").key
+    taken = stash.prepare("the rest", "call()").key
     with stash.database.write() as tx:
-        table.put(tx, short, Stashed(b"another digest..", "other()", 2**62, b""))
-    longer = stash.keep("the rest", "call()")
-    assert longer.startswith(short)
-    assert len(longer) == 5
-    assert stash.fetch(longer)[0] == "the rest"
+        table.put(tx, taken, Stashed(b"another digest..", "other()", 2**62, b""))
+    key = stash.keep("the rest", "call()")
+    assert key != taken
+    assert len(key) == 6
+    assert stash.fetch(key)[0] == "the rest"
+
+
+def test_a_key_is_answered_to_its_owner_alone_also_in_a_new_process(stash: Stash, clock: Clock) -> None:
+    def seen_by(owner: str) -> Stash:
+        return Stash(stash.database, stash.settings, clock, Guesses(), owner=owner)
+
+    key = seen_by("ann").keep("what ann left out", "call()")
+    assert guess(seen_by("ann"), key) == "what ann left out"
+    for stranger in (seen_by("bob"), seen_by("")):
+        for tried in (key, f"ann/{key}", f"ann%2f{key}"):
+            assert "what ann left out" not in guess(stranger, tried)
+    assert seen_by("bob").keep("what ann left out", "call()") == key
+    assert guess(seen_by(""), key).startswith("no key")
 
 
 def test_a_key_taken_between_preparing_and_storing_is_noticed(stash: Stash) -> None:

@@ -68,7 +68,9 @@ class Calls:
         keys = self._keys.setdefault(who.id, OwnKeys())
         if len(self._keys) > MOST_IDENTITIES:
             self._keys.popitem(last=False)
-        return self._app.caller(account=account, profile=profile, namespace=who.namespace, keys=keys, member=who.member)
+        return self._app.caller(
+            account=account, profile=profile, namespace=who.namespace, keys=keys, member=who.member, owner=who.id
+        )
 
     def offer(self, who: Identity, account: str, profile: str) -> Offer:
         """What an MCP client is offered, kept while it goes on asking."""

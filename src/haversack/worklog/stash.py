@@ -1,12 +1,12 @@
 """The stash: full results, and what replies left out, under short keys until they expire."""
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from haversack.config import StashSettings
 from haversack.errors import ExpiredKey
 from haversack.store import stash as table
-from haversack.store.engine import Engine, Reader, Writer
+from haversack.store.engine import Engine, Writer
 from haversack.store.stash import Stashed
 from haversack.values import record, replace
 from haversack.worklog.guesses import MINUTE, Guesses, OwnKeys
@@ -32,12 +32,13 @@ class Kept:
 
 
 class Stash:
-    """Texts kept under keys of four to six characters, as one caller sees them.
+    """Texts kept under keys of six characters, as one caller sees them.
 
     A key is derived from the text and the store's secret: the same remainder has the same key, so a repeated
     call gives the same reply, and nobody can guess a key from what it stands for. Short keys could be found by
     trying many, so after some unknown ones only those are answered that this caller was given; callers of one
-    store share `guesses`, so that to connect again does not help.
+    store share `guesses`, so that to connect again does not help. A key belongs to its `owner`, whom a shared server
+    knows by credentials: to anybody else it is unknown, and the same text has another row.
     """
 
     def __init__(
@@ -47,12 +48,14 @@ class Stash:
         now: Callable[[], int],
         guesses: Guesses | None = None,
         own: OwnKeys | None = None,
+        owner: str = "",
     ) -> None:
         self.database = database
         self.settings = settings
         self.now = now
         self._guesses = guesses or Guesses()
         self._own = own if own is not None else OwnKeys()
+        self._owner = owner
         self._expired_at = 0
 
     def keep(self, text: str, origin: str) -> str:
@@ -85,7 +88,8 @@ class Stash:
 
         with self.database.read() as tx:
             digest = blake2b(identity, key=table.salt(tx).encode(), digest_size=16).digest()
-            key = _free_key(tx, digest)
+            free = (each for each in _keys(digest) if table.digest(tx, self._row(each)) in (None, digest))
+            key = next(free, digest.hex())
         # Halves of surrogate pairs cannot be stored in a column of text.
         return Kept(key, digest, origin.encode("utf-8", "replace").decode(), body)
 
@@ -93,7 +97,7 @@ class Stash:
         """Store prepared texts; False, with nothing stored, when another text has taken a key meanwhile."""
         now = self.now()
         texts = list({kept.key: kept for kept in texts}.values())  # a text may be taken out twice
-        held = [table.digest(tx, kept.key) for kept in texts]
+        held = [table.digest(tx, self._row(kept.key)) for kept in texts]
         if any(digest not in (None, kept.digest) for digest, kept in zip(held, texts, strict=True)):
             return False
         if not 0 <= now - self._expired_at < MINUTE:
@@ -103,10 +107,10 @@ class Stash:
         for digest, kept in zip(held, texts, strict=True):
             expires = now + self.settings.hours * HOUR
             put = table.insert if digest is None else table.put
-            put(tx, kept.key, Stashed(kept.digest, kept.origin, expires, kept.body))
+            put(tx, self._row(kept.key), Stashed(kept.digest, kept.origin, expires, kept.body))
             self._own.add(kept.key)
             if kept.snapshot:
-                table.renew(tx, kept.snapshot, expires)
+                table.renew(tx, self._row(kept.snapshot), expires)
         excess = table.total_size(tx) - self.settings.max_megabytes * 1_000_000
         if excess > 0:
             table.drop_oldest(tx, excess)
@@ -139,8 +143,14 @@ class Stash:
         return self._body(cleaned, held)
 
     def _held(self, key: str) -> Stashed | None:
+        if not key.isalnum():
+            return None
         with self.database.read() as tx:
-            return table.get(tx, key)
+            return table.get(tx, self._row(key))
+
+    def _row(self, key: str) -> str:
+        """The name of a key's row, which no key that a caller can ask for is equal to where it has another owner."""
+        return f"{self._owner}/{key}" if self._owner else key
 
     def _body(self, key: str, held: Stashed) -> bytes:
         now = self.now()
@@ -179,12 +189,11 @@ def clean(key: str) -> str:
     return key.strip().strip("\"'").lower()
 
 
-def _free_key(tx: Reader, digest: bytes) -> str:
-    """The shortest key that no other text has."""
+def _keys(digest: bytes) -> Iterator[str]:
+    """The keys a text may have, the first of which is free but for a rare chance."""
     number = int.from_bytes(digest, "big")
     letters = ""
-    while len(letters) < 16:
+    while len(letters) < 18:
         number, index = divmod(number, len(_ALPHABET))
         letters += _ALPHABET[index]
-    keys = (letters[:4], letters[:5], letters[:6], letters[4:10], letters[10:16], letters)
-    return next((key for key in keys if table.digest(tx, key) in (None, digest)), keys[-1])
+    yield from (letters[:6], letters[6:12], letters[12:], letters)
