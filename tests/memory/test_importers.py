@@ -272,7 +272,7 @@ RIVALS = Path(__file__).parent / "rivals"
 def test_a_file_that_server_memory_wrote_comes_in_once(caller: Caller) -> None:
     path = str(RIVALS / "server-memory.jsonl")
     done, left = carry(caller, "server-memory", path)
-    assert (done.added, done.updated, dict(+left)) == (3, 0, {})
+    assert (done.added, done.updated, sum(left.values())) == (3, 0, 0)
     text = call(caller, "list_observations", {"detail_level": "full"}).text
     assert "- needs an idempotency key — été\n- writes to the bucket" in text and "[person] Ana" in text
     assert adds_nothing(caller, "server-memory", path)
