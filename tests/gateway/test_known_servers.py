@@ -36,7 +36,9 @@ def said(wire: Wire, server: Known) -> tuple[list[Any], dict[str, bytes]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_server_says_the_same_behind_the_gateway(name: str, through: Open, direct: Open, tmp_path: Path) -> None:
-    server = next(each for each in known_servers(tmp_path) if each.name == name)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    server = next(each for each in known_servers(folder) if each.name == name)
     if not server.needs.exists() or NODE is None:
         pytest.skip(f"{name} is not installed (make test-gateway does it)")
     alone, told = said(direct(command=server.command, **server.variables), server)
