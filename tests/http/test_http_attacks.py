@@ -215,3 +215,33 @@ def test_the_event_loop_is_not_held_by_a_call(served: Served) -> None:
             go_on.set()
 
     assert asyncio.run(answered_meanwhile())
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ("POST /mcp HTTP/1.1\r\n{host}transfer-encoding: chunked\r\n\r\nZZZ\r\nx\r\n", 400),
+        ("POST /mcp HTTP/1.1\r\n{host}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        ("POST /mcp HTTP/1.1\r\n{host}content-length: 5\r\ncontent-length: 40\r\n\r\nhello", 400),
+        ("GET /healthz HTTP/1.1\r\n{host}x: a\rinjected: b\r\n\r\n", 400),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+        ("GET /healthz HTTP/1.1\r\n{host}x: " + "a" * 66_000 + "\r\n\r\n", 431),
+        ("GET /healthz HTTP/1.1\r\n{host}" + "x: y\r\n" * 11_000 + "\r\n", 431),
+        ("GET /healthz HTTP/1.1\r\n{host}host: evil.example\r\nconnection: close\r\n\r\n", 421),
+    ],
+    ids=["chunk", "length and chunks", "two lengths", "return", "other protocol", "long", "many", "two hosts"],
+)
+def test_what_is_not_sound_http_is_refused_as_everything_is(
+    served: Served, capfd: pytest.CaptureFixture[str], sent: str, status: int
+) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), 30) as connection:
+        connection.sendall(sent.format(host=f"host: 127.0.0.1:{served.port}\r\n").encode())
+        heard = b""
+        while piece := connection.recv(65_536):
+            heard += piece
+    head, _, body = heard.decode().partition("\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ")
+    assert "content-security-policy: default-src 'none'" in head
+    assert set(json.loads(body)["error"]) == {"code", "message", "hint"}
+    assert served.get("/healthz", token="").text == "ok"
+    assert capfd.readouterr().err == "", "strangers write nothing to standard error"

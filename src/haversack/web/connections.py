@@ -7,6 +7,7 @@ from haversack.web.exchange import ALWAYS, error_body
 
 HEADER_SECONDS = 10.0
 MOST_CONNECTIONS = 100
+MOST_HEADER_BYTES = 64 * 1024
 
 
 def patient_protocol() -> type[asyncio.Protocol]:
@@ -32,6 +33,7 @@ class _Patience:
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
     _deadline: asyncio.TimerHandle | None = None
+    _header_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(_Joined(transport))  # type: ignore[misc]
@@ -42,6 +44,12 @@ class _Patience:
         self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
+        if self._is_waiting and self._is_too_much(data):
+            self.transport.write(
+                _refusal(431, "Request Header Fields Too Large", "too_large", "the headers are over 64 KiB")
+            )
+            self.transport.close()
+            return
         super().data_received(data)  # type: ignore[misc]
         if self._is_waiting:
             self._wait_for_headers()
@@ -58,6 +66,18 @@ class _Patience:
     def _is_waiting(self) -> bool:
         """Whether the headers of a request are still to come."""
         return self.cycle is None or self.cycle.response_complete
+
+    def _is_too_much(self, data: bytes) -> bool:
+        """Count what has come of the headers; httptools would take them without end."""
+        end = data.find(b"\r\n\r\n")
+        size = self._header_bytes + (len(data) if end < 0 else end)
+        self._header_bytes = size if end < 0 else 0
+        return size > MOST_HEADER_BYTES
+
+    def send_400_response(self, message: str) -> None:
+        """Refuse what is not HTTP as every route refuses, in place of uvicorn's own words."""
+        self.transport.write(_refusal(400, "Bad Request", "bad_request", "this is not an HTTP request"))
+        self.transport.close()
 
     def _wait_for_headers(self) -> None:
         if self._deadline is None:

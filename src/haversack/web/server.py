@@ -134,6 +134,7 @@ def _server(door: Door, listening: Listening) -> Any:
         ws="none",
         lifespan="off",
         log_config=None,
+        log_level="critical",  # what strangers send must not fill standard error
         access_log=False,
         proxy_headers=False,
         server_header=False,
