@@ -99,7 +99,7 @@ def test_it_may_declare_how_it_is_typed(capsys: pytest.CaptureFixture[str]) -> N
     ("how", "module"),
     [
         ("find('mem_search')", "memory.recall"),
-        ("find_command('ws read')", "workspace.workspace_tools"),
+        ("find_command('ws read')", "workspace.file_tools"),
         ("find_command('rm')", "memory.observations"),
         ("find_command('budget')", "budget.account"),
     ],

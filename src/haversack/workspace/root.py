@@ -121,14 +121,6 @@ def opened(workspace: Workspace, place: Place, name: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def relative_path(root: str, absolute: str) -> str:
-    """The name of a path inside the root, as it is shown; `""` for the root itself."""
-    if absolute == root:
-        return ""
-    inside = absolute[len(os.path.join(root, "")) :]
-    return shown(inside.replace(os.sep, "/") if os.sep != "/" else inside)
-
-
 def shown(path: str) -> str:
     r"""A path that can be printed on one line: what cannot is written as `\xNN` per byte, which `locate` reads back."""
     if path.isascii() and path.isprintable():
