@@ -197,6 +197,16 @@ def test_the_parts_of_a_store_that_is_a_file_are_readable_by_the_owner_alone(del
     assert path.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize("view", ["content", "structured", "both"])
+def test_a_structured_value_of_null_hides_no_content_from_the_count(delivery: Delivery, view: Any) -> None:
+    result = {"content": [{"type": "text", "text": "some words\n" * 900}], "structuredContent": None}
+    outcome = fit_result(json.dumps(result), Rule("tool", 200, view=view), delivery)
+    assert isinstance(outcome, Fitted)
+    fitted = json.loads(outcome.text)
+    assert cost(fitted, view) <= 200
+    assert fitted["structuredContent"] is None
+
+
 def test_the_adversary_s_random_results_hold_in_every_profile() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "attack", "gateway", "gateway-deaths", "--count", "40", "--seconds", "8"],

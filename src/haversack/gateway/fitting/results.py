@@ -104,7 +104,8 @@ class _Fitting:
         content = result.get("content")
         self.content: list[Any] = content if isinstance(content, list) else []
         self.keeps_structured = rule.structured == "keep" or rule.whole_structured
-        self.has_structured = "structuredContent" in found and not self.keeps_structured
+        # Clients take a value of null for none at all, and show the content.
+        self.has_structured = result.get("structuredContent") is not None and not self.keeps_structured
         self.in_structured = self.has_structured and rule.view == "structured"
 
     def outcome(self) -> Fitted | int:
