@@ -441,3 +441,24 @@ def test_redaction_goes_on_until_nothing_is_found() -> None:
 
 def test_letters_that_grow_in_lower_case_do_not_hide_a_secret_behind_them() -> None:
     assert "hunter2x9" not in redact("İİİİİİİİ\npassword=hunter2x9\n").text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "secret"),
+    [
+        ("İ DB_PASSWORD=Abc12345xyz", "Abc12345xyz"),
+        ("İ\nAPI_KEY=abcd1234efgh5678", "abcd1234efgh5678"),
+        ("my password: abc123 works", "abc123"),
+        ("we set password = abc12345 then", "abc12345"),
+        ("the token: abcdefgh12345678 was", "abcdefgh12345678"),
+    ],
+)
+def test_a_value_in_a_sentence_is_a_secret_from_a_length_on(sentence: str, secret: str) -> None:
+    assert secret not in redact(sentence).text
+
+
+@pytest.mark.parametrize(
+    "sentence", ["my password: ab123 works", "we set password = abc1234 then", "the token: abcdefgh1234567 was"]
+)
+def test_a_shorter_value_in_a_sentence_stays(sentence: str) -> None:
+    assert redact(sentence) == Redacted(sentence, ())
