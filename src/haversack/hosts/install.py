@@ -125,6 +125,7 @@ class Installer:
             if edit:
                 self._apply(edit)
                 done.append(edit)
+            _remove_unfinished(entry.file)
             _remove_folders(entry.folders)
             self.journal.remove(entry)
         for path in self._files(host):
@@ -168,13 +169,23 @@ class Installer:
         return text if is_toml else settings_text.without_empty(text, made)
 
     def _write(self, host: Host, edit: Edit) -> None:
-        folders = _missing_folders(edit.file)
-        self._apply(edit)
+        held = self.journal.find(host.name, edit.file)
         after = digest(edit.after)
         entry = Entry(
-            host.name, edit.file, edit.paths, edit.made, folders, digest(edit.before), after, edit.before
+            host.name, edit.file, edit.paths, edit.made, _missing_folders(edit.file), digest(edit.before), after,
+            edit.before,
         )  # fmt: skip
+        # The journal first: should the program be killed in between, what was there before is known.
         self.journal.put(entry)
+        try:
+            self._apply(edit)
+        except HaversackError:
+            written = self.journal.find(host.name, edit.file)
+            if written:
+                self.journal.remove(written)
+            if held:
+                self.journal.put(held)
+            raise
 
     def _apply(self, edit: Edit) -> None:
         try:
@@ -273,6 +284,17 @@ def _missing_folders(path: str) -> tuple[str, ...]:
         missing.append(folder)
         folder = os.path.dirname(folder)
     return tuple(missing)
+
+
+def _remove_unfinished(path: str) -> None:
+    """Remove what a program that was killed had written beside a file and not put in its place."""
+    from glob import escape, glob
+
+    for left in glob(f"{escape(os.path.realpath(path))}.haversack-*"):
+        try:
+            os.unlink(left)
+        except OSError:
+            return
 
 
 def _remove_folders(folders: tuple[str, ...]) -> None:
