@@ -33,7 +33,18 @@ _ENDINGS = (
     ("itaten", "itat"), ("itat", "itaten"),
     ("cion", "ciones"), ("ciones", "cion"), ("cao", "coes"), ("coes", "cao"), ("zione", "zioni"),
     ("zioni", "zione"), ("eaux", "eau"), ("eau", "eaux"),
+    ("sion", "siones"), ("siones", "sion"), ("ione", "ioni"), ("ioni", "ione"),
+    ("iao", "ioes"), ("ioes", "iao"), ("al", "aux"), ("aux", "al"),
+    ("ering", "eringen"), ("eringen", "ering"), ("orna", "a"), ("a", "orna"),
 )  # fmt: skip
+# Endings of Russian nouns and adjectives: a word that has one is sought with every one of them.
+_CYRILLIC_ENDINGS = (
+    "ами", "ями", "ием", "иям", "иях", "ого", "его", "ому", "ему", "ыми", "ими", "ов", "ев", "ей", "ой", "ом", "ем",
+    "ам", "ям", "ах", "ях", "ия", "ие", "ии", "ию", "ий", "ый", "ая", "яя", "ое", "ые", "ую",
+    "а", "я", "ы", "и", "у", "ю", "е", "о", "ь", "",
+)  # fmt: skip
+_LEAST_CYRILLIC_ROOT = 4
+"""Letters that are left of a Russian word without its ending; less tells too little."""
 _LEAST_ROOT = 1
 """Letters that must stand before an ending."""
 
@@ -52,11 +63,21 @@ def forms(word: str) -> tuple[str, ...]:
 
 
 def _derived(word: str) -> list[str]:
+    if "а" <= word[-1:] <= "я":
+        return _russian_forms(word)
     return [
         word.removesuffix(ending) + other
         for ending, other in _ENDINGS
         if word.endswith(ending) and len(word) >= len(ending) + _LEAST_ROOT
     ]
+
+
+def _russian_forms(word: str) -> list[str]:
+    for ending in _CYRILLIC_ENDINGS:
+        root = word.removesuffix(ending)
+        if word.endswith(ending) and len(root) >= _LEAST_CYRILLIC_ROOT:
+            return [root + other for other in _CYRILLIC_ENDINGS]
+    return []
 
 
 @lru_cache(maxsize=4096)

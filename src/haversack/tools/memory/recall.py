@@ -78,7 +78,7 @@ def mem_search(
     if found.hits:
         return result
     unknown = explain_nothing(
-        caller, chosen, kind=kind, project=project, tags=tags,
+        caller, chosen, kind=kind, project=project if place else "", tags=tags,
         count=lambda without: search.count_search_results(caller.memory, query, without, mode=match),
     )  # fmt: skip
     return replace(result, empty=unknown) if unknown else result
