@@ -27,8 +27,9 @@ test-hosts: install-dev
 	$(BIN)/python -m pytest tests/hosts/real --real-hosts -rs $(ARGS)
 
 .PHONY: test-postgres
+ROOMS ?= tests/store tests/memory tests/worklog tests/packs tests/tools tests/contract tests/library tests/cli tests/mcp tests/http
 test-postgres: install-dev
-	$(BIN)/python -m pytest -n 2 --engine postgres tests/store tests/memory tests/worklog tests/packs tests/tools tests/contract
+	$(BIN)/python -m pytest -n 2 --engine postgres $(ROOMS)
 
 check: install-dev
 	$(BIN)/ruff check .

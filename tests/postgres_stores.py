@@ -11,7 +11,7 @@ from haversack.store.sqlite.engine import MEMORY
 from tests.postgres_server import OWNER, PROGRAM, Server, shared_server
 
 _TABLES = (
-    "audit, session_events, project_changes, projects, packs, stash_size, stash, entries, accounts, search_text, post, lexicon,"
+    "audit, vector_changes, session_events, project_changes, projects, packs, stash_size, stash, entries, accounts, search_text, post, lexicon,"
     " vectors, relations, prompts, revisions, tags, observations, sorts, sessions"
 )
 

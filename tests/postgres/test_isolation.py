@@ -11,7 +11,7 @@ from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
-from haversack.store import observations
+from haversack.store import observations, vectors
 from haversack.store.postgres.engine import PostgresStore
 from haversack.store.postgres.upgrade import add_member, add_realm, remove_member
 from haversack.store.records import Filters
@@ -166,3 +166,20 @@ def test_who_saved_changed_and_deleted_is_kept(memory_of: MemoryOf) -> None:
         mine = tx.value("SELECT current_member()")
     assert [act for act, _ in acts] == ["saved", "changed", "deleted"]
     assert acts[0][1] == acts[2][1] == mine != acts[1][1]
+
+
+def test_a_vector_that_comes_changes_and_goes_is_noted_for_whoever_sees_it(memory_of: MemoryOf) -> None:
+    alice, bob = memory_of("alice"), memory_of("bob")
+    shared, secret = save(alice, "a shared note"), save(alice, "a secret note", scope="personal")
+    with alice.database.write() as tx:
+        for note in (shared, secret):
+            vectors.put(tx, note, "model", "hash", b"1")
+        before = vectors.last_change(tx)
+        vectors.put(tx, shared, "model", "hash", b"2")
+        assert vectors.changed_since(tx, before, 9) == [shared]
+        assert vectors.changed_since(tx, 0, 9) == [shared, secret]
+    with bob.database.read() as tx:
+        assert vectors.changed_since(tx, 0, 9) == [shared]
+    edits.delete(alice, shared, hard=True)
+    with bob.database.read() as tx:
+        assert vectors.changed_since(tx, before + 1, 9) == [shared]

@@ -7,7 +7,7 @@ from haversack.values import record
 
 # In the order of their references; what is derived from these is made anew.
 _FIRST = ("sessions", "observations", "tags", "revisions", "prompts", "relations", "vectors", "accounts", "entries")
-_DERIVED = ("meta", "tallies", "stash_size")
+_DERIVED = ("meta", "tallies", "stash_size", "vector_changes")
 _NUMBERED = {"sessions": "number", "observations": "id", "prompts": "id", "relations": "id", "entries": "id"}
 # Triggers make its rows from sessions and observations; a server has one in every realm that holds a project.
 _PROJECTS = "projects"

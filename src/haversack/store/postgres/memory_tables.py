@@ -257,3 +257,29 @@ BEGIN
         ON CONFLICT (realm, stem) DO UPDATE SET rows = l.rows + 1;
 END $$;
 """
+
+VECTOR_CHANGES = """
+INSERT INTO serials VALUES ('vector_changes', 0);
+-- The order in which vectors changed, for caches of them; each observation stands here once, under its last change.
+CREATE TABLE vector_changes (number bigint PRIMARY KEY, observation_id bigint NOT NULL UNIQUE,
+    realm int NOT NULL REFERENCES realms);
+ALTER TABLE vectors NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE observations NO FORCE ROW LEVEL SECURITY;
+INSERT INTO vector_changes SELECT row_number() OVER (ORDER BY o.id), o.id, o.realm
+    FROM vectors v JOIN observations o ON o.id = v.observation_id;
+UPDATE serials SET last = (SELECT count(*) FROM vector_changes) WHERE name = 'vector_changes';
+ALTER TABLE vectors FORCE ROW LEVEL SECURITY;
+ALTER TABLE observations FORCE ROW LEVEL SECURITY;
+CREATE FUNCTION note_vector() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    wanted bigint := CASE TG_OP WHEN 'DELETE' THEN OLD.observation_id ELSE NEW.observation_id END;
+    -- The vector of an observation that was erased goes after it, so its realm is only known from before.
+    home int := coalesce((SELECT realm FROM observations WHERE id = wanted),
+        (SELECT realm FROM vector_changes WHERE observation_id = wanted), 0);
+BEGIN
+    INSERT INTO vector_changes VALUES (next_serial('vector_changes'), wanted, home)
+        ON CONFLICT (observation_id) DO UPDATE SET number = excluded.number, realm = excluded.realm;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON vectors FOR EACH ROW EXECUTE FUNCTION note_vector();
+"""

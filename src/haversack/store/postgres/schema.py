@@ -13,6 +13,7 @@ MIGRATIONS: tuple[str, ...] = (
     + member_tables.ENTER,
     project_tables.PROJECTS + security.PROJECT_POLICIES,
     member_tables.SEALS + trail_tables.EXPORTS + project_tables.PROJECTS_MISSED,
+    memory_tables.VECTOR_CHANGES + security.VECTOR_POLICIES,
 )
 """`{schema}` stands for the schema's name where search_path does not say it; see `upgrade`."""
 

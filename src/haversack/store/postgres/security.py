@@ -71,11 +71,14 @@ PROJECT_POLICIES = "".join(
     )
 )
 
+# A vector whose observation came to another realm is seen there too.
+VECTOR_POLICIES = _secured("vector_changes", f"{_OPEN} OR {_of('observation_id')[0]}", _WRITABLE)
+
 GRANTS = """
 GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, sorts, observations, tags, revisions, prompts, relations, vectors,
     lexicon, post, search_text, accounts, entries, stash, stash_size, packs, serials, projects,
-    project_changes, session_events TO {role};
+    project_changes, session_events, vector_changes TO {role};
 GRANT SELECT ON meta, members, membership, realms, tallies TO {role};
 GRANT UPDATE (sessions) ON realms TO {role};
 GRANT SELECT, INSERT ON audit TO {role};
