@@ -219,3 +219,11 @@ def test_a_title_of_several_words_is_mentioned_in_any_inflection(caller: Caller)
     linked = save(caller.memory, Draft(title="Amber gate", content="Two people have to sign.", project="p")).id
     save(caller.memory, Draft(title="Amber", content="It floats.", project="p"))
     assert linked in order(caller, "what does the release train use")
+
+
+def test_titles_that_are_too_long_for_names_lead_nowhere(caller: Caller) -> None:
+    fill(caller)
+    about = save(caller.memory, Draft(title="Ferries", content="The Bluebird ferry leaves at noon.", project="p")).id
+    long = save(caller.memory, Draft(title=f"Bluebird {'and more ' * 20}", content="Something.", project="p")).id
+    assert order(caller, "when does the ferry leave") == [about]
+    assert long not in order(caller, "ferry noon")

@@ -100,6 +100,8 @@ def _names(titles: Mapping[int, str]) -> list[_Name]:
     short = {
         place: title for place, title in titles.items() if len(title) <= LONGEST_NAME and shared[title] <= COMMON_TITLES
     }
+    if not short:
+        return []
     # All of them are cut into words at once: one by one this would cost as much as the rest of a search.
     written = fold("\n".join(title.replace("\n", " ") for title in short.values()))
     lines = _BETWEEN_WORDS.sub(" ", written).split("\n")
