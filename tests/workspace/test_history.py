@@ -141,3 +141,14 @@ def test_the_log_starts_where_head_is_however_that_is_written(repository: GitRep
     repository.git("symbolic-ref", "refs/heads/alias", "refs/heads/plain")
     repository.git("symbolic-ref", "HEAD", "refs/heads/alias")
     assert vcs_log(repository.workspace).head == second
+
+
+def test_a_date_that_depends_on_now_is_fixed_so_that_the_log_goes_on_from_the_same_moment(told: GitRepository) -> None:
+    before = int(time.time())
+    log = vcs_log(told.workspace, since="3 hours ago", until="2026-01-31")
+    meant = int(log.since.removeprefix("@"))
+    assert before - 3 * 3_600 <= meant <= time.time() - 3 * 3_600
+    assert log.until == "2026-01-31"
+    assert vcs_log(told.workspace, since=log.since).since == log.since
+    repeated = vcs_log(told.workspace, since="2 years ago")
+    assert vcs_log(told.workspace, since=repeated.since).total == repeated.total

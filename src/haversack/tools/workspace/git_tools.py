@@ -111,6 +111,7 @@ def vcs_log(
     beyond = found.total - found.commits.total
     if beyond <= 0:
         return result
+    asked |= {"since": found.since, "until": found.until}
     then: tuple[str, dict[str, Any]] = ("commits", {"head": found.head, "skip": found.commits.total, "asked": asked})
     if result.rest is None:
         return replace(result, rest=Rest(beyond, 0, *then, lambda: _sampled_commits(caller, then[1])))

@@ -25,6 +25,7 @@ _DATE = pattern(
     r"|(?:\d{1,4}|an?|one|last)[ .]+(?:second|minute|hour|day|week|month|year)s?(?:[ .]+ago)?",
     re.IGNORECASE,
 )
+_ABSOLUTE = pattern(r"\d{4}-|@?\d{9,10}$")
 _DAY = pattern(r"\d{4}-\d\d?-\d\d?|today|yesterday", re.IGNORECASE)
 
 
@@ -41,12 +42,17 @@ class Commit:
 
 @record
 class VcsLog:
-    """The newest commits of those that pass the filters, how many do in all, and the commit the log starts from."""
+    """The newest commits of those that pass the filters, how many do in all, and the commit the log starts from.
+
+    `since` and `until` are the moments that were meant: `1 hour ago` is another one when the log goes on.
+    """
 
     path: str
     commits: Snapshot[Commit]
     total: int
     head: str
+    since: str = ""
+    until: str = ""
 
     @property
     def has_commits(self) -> bool:
@@ -72,6 +78,8 @@ def vcs_log(
         raise InvalidArgument(f"count is {count}", hint=f"use 1 to {MOST:,}")
     place = locate(workspace, path, must_exist=False)
     repository = require_repository(workspace, place)
+    _filters(since=since, until=until, author=author, grep=grep)
+    since, until = _fixed(repository, since, "00:00:00"), _fixed(repository, until, "23:59:59")
     filters = _filters(since=since, until=until, author=author, grep=grep)
     head = resolve_commit(repository, "HEAD")
     writer = SnapshotWriter("commits")
@@ -80,7 +88,7 @@ def vcs_log(
     total = _gather(repository, place, [*filters, head], count, writer)
     if not total and not os.path.exists(place.absolute):
         locate(workspace, path)
-    return VcsLog(place.relative, Snapshot(writer.finish(), Commit), total, head)
+    return VcsLog(place.relative, Snapshot(writer.finish(), Commit), total, head, since, until)
 
 
 def earlier_commits(
@@ -170,6 +178,14 @@ def _filters(*, since: str, until: str, author: str, grep: str) -> list[str]:
     arguments = ["--fixed-strings", "--regexp-ignore-case"]
     given = {"since": _moment(since, "00:00:00"), "until": _moment(until, "23:59:59"), "author": author, "grep": grep}
     return arguments + [f"--{name}={value}" for name, value in given.items() if value]
+
+
+def _fixed(repository: Repository, date: str, time: str) -> str:
+    """A date that depends on when it is read as the moment git takes it for now."""
+    if not date.strip() or _ABSOLUTE.match(date.strip()):
+        return date
+    said = repository.output("rev-parse", f"--since={_moment(date, time)}").decode().strip()
+    return f"@{said.removeprefix('--max-age=')}"
 
 
 def _moment(date: str, time: str) -> str:
