@@ -116,7 +116,7 @@ def test_messages_of_the_protocol_speak_for_the_member_too(team: Team) -> None:
 def test_keys_and_accounts_of_one_member_are_not_anothers(team: Team) -> None:
     for number in range(12):
         team.saved("alice", f"secret {number} " + "kettle and tea " * 30, scope="personal")
-    cut = team.call("alice", "mem_search", query="kettle", max_tokens=100)
+    cut = team.call("alice", "list_observations", project="all", max_tokens=100)
     key = cut.headers["haversack-more"]
     assert team.call("bob", "more", key=key).status == 404
     assert "kettle" in team.call("alice", "more", key=key).text

@@ -50,7 +50,7 @@ export function view(state, go) {
         account.alert ? h("p", { class: "badge" }, account.alert) : "",
         h("figure", { class: "card" }, h("h2", {}, `${account.handle}: ${number(account.remaining)} of ${number(account.total)} tokens remaining`), h("figcaption", { class: "legend" }, TIERS.map(([name, title, colour]) => swatch(colour, `${title} ${number(account.tiers[name]?.used)} of ${number(account.tiers[name]?.limit)}`)), h("span", {}, `${number(account.tiers.reserve?.used)} reserved`)), chart(account, log.entries)),
         leases.length ? h("section", { class: "card" }, h("h3", {}, "Leases"), h("ul", { class: "lane" }, leases.map((each) => h("li", {}, `└ ${each.handle}: ${number(each.remaining)} of ${number(each.total)} remaining${each.closed ? ", closed" : ""}`)))) : "",
-        h("section", { class: "card" }, h("h3", {}, "Calls, the newest first"), rows.length ? table("Calls", [{ key: "at", name: "At" }, { key: "tool", name: "Tool" }, { key: "brief", name: "What came back" }, { key: "tokens_before", name: "Before", n: 1 }, { key: "tokens_sent", name: "Sent", n: 1 }, { key: "tokens_after", name: "After", n: 1 }, { key: "key", name: "Key" }], rows) : h("p", { class: "empty" }, "No call yet.")));
+        h("section", { class: "card" }, h("h3", {}, "Calls, newest first"), rows.length ? table("Calls", [{ key: "at", name: "At" }, { key: "tool", name: "Tool" }, { key: "brief", name: "Reply" }, { key: "tokens_before", name: "Before", n: 1 }, { key: "tokens_sent", name: "Sent", n: 1 }, { key: "tokens_after", name: "After", n: 1 }, { key: "key", name: "Key" }], rows) : h("p", { class: "empty" }, "No call yet.")));
     } catch (error) { body.replaceChildren(note(error)); }
   }
   let accounts = [];
