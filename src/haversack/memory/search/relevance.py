@@ -3,9 +3,9 @@
 A note says what it is about itself, so its own words decide (BM25F). A turn leans on the turns around it and on what
 its session is about. Which arithmetic applies is decided for each row by the session it belongs to.
 
-The weights for notes were chosen on half of the questions of three sets (linked notes, rules, commit messages) and
-tried on two more sets and on three made for that afterwards (a code base, manual pages, another change log); those for
-turns on half of a set of long dialogues. `make bench-recall` shows what they give.
+The weights for notes were chosen on samples of five sets (linked notes, rules, commit messages), and tried on three
+others (a code base, manual pages, another change log) by which none was chosen; those for turns on half of a set of
+long dialogues. `make bench-recall` shows what they give.
 """
 
 from collections import Counter
