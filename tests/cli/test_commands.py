@@ -21,6 +21,7 @@ from haversack.tools.declaration import Command, Parameter, Tool
 from haversack.tools.registry import find_command
 from haversack.tools.road.call import call
 from haversack.version import __version__
+from tests.memory.tiny_model import make_tiny_model
 
 COMMANDS = commands()
 EVERY_COMMAND = pytest.mark.parametrize(("command", "tool"), COMMANDS, ids=[command.name for command, _ in COMMANDS])
@@ -51,6 +52,8 @@ TYPED = {
     "pack diff": "PACK PACK",
     "backup": "copy.db",
     "restore-backup": "BACKUP --force",
+    "model get": "MODEL",
+    "model use": "off",
 }
 """What works on the store below where it is not what the parameters suggest; plans have tests of their own."""
 SUGGESTED = {"integer": "1", "integers": "1", "number": "0.5", "string": "note", "strings": "note", "object": "{}"}
@@ -99,6 +102,11 @@ def words(caller: Caller, command: Command, tool: Tool) -> list[str]:
         call(caller, "backup_store", {"file": "kept.db", "force": True})
         typed = typed.replace("BACKUP", "kept.db")
         caller.app.close()
+    if "MODEL" in typed:
+        libraries = [pytest.importorskip(name) for name in ("numpy", "onnx", "tokenizers")]
+        pytest.importorskip("onnxruntime")
+        make_tiny_model(Path.cwd() / "tiny", *libraries)
+        typed = typed.replace("MODEL", "tiny")
     if "EXPORT" in typed:
         call(caller, "export_memories", {"file": "kept.jsonl"})
         typed = typed.replace("EXPORT", "kept.jsonl")

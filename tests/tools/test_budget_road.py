@@ -166,7 +166,7 @@ def test_a_reply_to_a_named_budget_is_the_same_however_the_account_stands(debite
 
 def test_the_alert_stands_before_the_hint_and_the_token_line(debited: Caller) -> None:
     spend_down_to(debited, 15_500)
-    lines = call(debited, "mem_search", {"query": "gateway port", "max_tokens": 400}).text.splitlines()
+    lines = call(debited, "mem_search", {"query": "gateway port", "limit": 30, "max_tokens": 400}).text.splitlines()
     assert lines[-3] == ALERT
     assert lines[-2].startswith("⚡ Budget:")
     assert lines[-1].startswith("📏")
@@ -251,11 +251,13 @@ def test_the_hint_falls_with_the_account_and_is_not_given_where_a_budget_is_name
 @given(st.integers(0, 60_000))
 def test_the_number_in_the_hint_is_never_more_than_the_account_would_pay_for(remaining: int) -> None:
     notes = Notes(spendable=remaining)
-    number = notes.allows(10, 900)
+    number = notes.allows(900, 1_000, 90_000)
     exact = max(0, remaining - 900) / 90
     # "Budget allows ~0 more" would be no hint.
     assert number is None if exact < 1 else number is not None and exact * 0.9 - 1 <= number <= exact
-    assert number is None or notes.allows(10, 900, left=number) is None, "nor where all that is left can be paid for"
+    assert number is None or notes.allows(900, number, 90 * number) is None, (
+        "nor where all that is left can be paid for"
+    )
 
 
 def test_without_an_account_nothing_is_logged_or_written(caller: Caller) -> None:

@@ -104,7 +104,7 @@ class _Paging:
             frame,
             shown=max(lines, 1 if taken else 0),
             part=bool(taken) and not lines,
-            allows=self.layout.notes.allows(lines, self.profile.tokens(body), items),
+            allows=self.layout.notes.allows(self.profile.tokens(body), items, price),
         )
 
         def write(key: str) -> Reply:

@@ -261,7 +261,7 @@ class _Writing:
             shown=shown,
             cut_by_budget=cut_by_budget,
             names=tuple(piece.block.name for piece in ranked),
-            allows=self.layout.notes.allows(shown, tokens, left.items) if left else None,
+            allows=self.layout.notes.allows(tokens, left.items, left.price) if left else None,
         )
 
     def _parts(self, pieces: list[Piece]) -> Iterator[tuple[str, int]]:

@@ -35,14 +35,14 @@ class Notes:
     spendable: int | None = None
     reason: str = ""
 
-    def allows(self, items: int, tokens: int, left: int = 10**12) -> int | None:
-        """How many items more the account would pay for after these, at their mean price, in two digits.
+    def allows(self, tokens: int, left: int, price: int) -> int | None:
+        """How many of the items left the account would pay for after these tokens, at their mean price, in two digits.
 
-        None where it would pay for none, or for all that are left.
+        None where it would pay for none, or for all of them.
         """
-        if self.spendable is None or items <= 0:
+        if self.spendable is None:
             return None
-        number = max(0, self.spendable - tokens) * items // max(1, tokens)
+        number = max(0, self.spendable - tokens) * left // max(1, price)
         step = 10 ** max(0, len(str(number)) - 2)
         rounded = int(number // step * step)
         return rounded if 0 < rounded < left else None
