@@ -26,6 +26,10 @@ class Console:
         """Write to standard output; the reply then goes to standard error."""
         raise InvalidArgument("there is no standard output here", hint="name a file")
 
+    def worded(self, text: str) -> str:
+        """A sentence of advice in the words of this door; it is written with the names of tools and parameters."""
+        return text
+
     def progress(self, noun: str, done: int, total: int | None = None) -> None:
         """Show how far work has come."""
 

@@ -67,3 +67,18 @@ def test_errors_are_json_for_whoever_asked_for_json(
 def test_escapes_in_what_was_typed_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     for typed in (["search", "--\x1b[2Jwrong"], ["\x1b[2Jwrong"], ["get", "\x1b[2J"]):
         assert "\x1b" not in said(capsys, *typed)
+
+
+def test_advice_in_a_reply_names_commands_too(caller: Caller, capsys: pytest.CaptureFixture[str]) -> None:
+    call(caller, "mem_save", {"title": "mem_update is a tool", "content": "c"})
+    assert main(["delete", "1"]) == 0
+    assert "deleted: #1 mem_update is a tool. `haversack restore 1` brings it back" in capsys.readouterr().out
+    assert "mem_update(id=2, restore=true)" in call(caller, "mem_delete", {"id": saved(caller)}).text
+    for form in ([], ["--json"]):
+        assert main(["search", "nowhere", *form]) == 0
+        printed = capsys.readouterr().out
+        assert "`haversack context`" in printed and "mem_context" not in printed
+
+
+def saved(caller: Caller) -> int:
+    return int(json.loads(call(caller, "mem_save", {"title": "T", "content": "C", "format": "json"}).text)["id"])

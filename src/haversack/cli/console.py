@@ -29,6 +29,11 @@ class CommandConsole(Console):
             terminal.forget_output()
             raise InvalidArgument(f"the output cannot be written: {error.strerror}") from None
 
+    def worded(self, text: str) -> str:
+        from haversack.cli.wording import worded  # few replies carry advice
+
+        return worded(text) if text else text
+
     def progress(self, noun: str, done: int, total: int | None = None) -> None:
         self._progress.show(noun, done, total)
 

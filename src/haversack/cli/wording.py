@@ -1,4 +1,4 @@
-"""Errors in the words of the command line: tools as the commands they are, parameters as the options they are.
+"""Errors and advice in the words of the command line: commands for tools, options for parameters.
 
 An error is written once, with the names of tools and parameters. A client of the server knows those; whoever types
 knows commands and options.
@@ -16,17 +16,20 @@ from haversack.tools.registry import find
 # What was given is shown in quotes and stays as it was given.
 _QUOTED = pattern(r"""((?<![\w])'[^']*'(?!\w)|"[^"]*"|`[^`]*`)""")
 _IDENTIFIER = pattern(r"\b[a-z]+(?:_[a-z]+)+\b")
+_CALL = pattern(r"\b([a-z]+_[a-z_]+)\(((?:\w+=[\w.]+(?:, )?)+)\)")
 _MORE = pattern(r"\bmore\(\"?(\w+)\"?\)")
 
 
 def reworded(error: HaversackError, command: Command | None = None, tool: Tool | None = None) -> HaversackError:
     """The same error, with its message and hint in the words of the command line."""
-    error.message = _worded(error.message, command, tool)
-    error.hint = _worded(error.hint, command, tool)
+    error.message = worded(error.message, command, tool)
+    error.hint = worded(error.hint, command, tool)
     return error
 
 
-def _worded(text: str, command: Command | None, tool: Tool | None) -> str:
+def worded(text: str, command: Command | None = None, tool: Tool | None = None) -> str:
+    """A sentence in the words of the command line; what stands in quotes stays as it was given."""
+    text = _CALL.sub(lambda found: _as_line(found.group(), found.group(1), found.group(2)), text)
     text = _MORE.sub(r"`haversack more \1`", text)
     parts = _QUOTED.split(text)
     for at in range(0, len(parts), 2):
@@ -34,6 +37,25 @@ def _worded(text: str, command: Command | None, tool: Tool | None) -> str:
             parts[at] = _with_options(parts[at], command, tool)
         parts[at] = _IDENTIFIER.sub(lambda found: _as_command(found.group()), parts[at])
     return "".join(parts)
+
+
+def _as_line(call: str, name: str, given: str) -> str:
+    """A call as it would be typed: by the command that stands for its fixed arguments, the others in order."""
+    try:
+        tool = find(name)
+    except UnknownTool:
+        return call
+    arguments = dict(each.split("=") for each in given.split(", "))
+    fits = [
+        command
+        for command in tool.commands
+        if all(arguments.get(key) == str(value).lower() for key, value in (command.fixed or {}).items())
+    ]
+    if not fits:
+        return call
+    command = max(fits, key=lambda each: len(each.fixed or ()))
+    typed = [value for key, value in arguments.items() if key not in (command.fixed or ())]
+    return f"`haversack {' '.join([command.name, *typed])}`"
 
 
 def _as_command(name: str) -> str:

@@ -167,8 +167,9 @@ def mem_delete(
     """Delete a memory."""
     gone = edits.delete(caller.memory, id, hard=hard, expected_hash=expected_hash)
     how = "deleted for good" if hard else "deleted"
-    undo = "" if hard else f". mem_update(id={id}, restore=true) brings it back"
-    return Done(f"{how}: #{id} {one_line(gone.title, 100)}{undo}", {"id": id, "hard": hard}, brief=f"{how} #{id}")
+    undo = "" if hard else f"mem_update(id={id}, restore=true) brings it back"
+    message = f"{how}: #{id} {one_line(gone.title, 100)}"
+    return Done(message, {"id": id, "hard": hard}, brief=f"{how} #{id}", hint=undo)
 
 
 @tool(

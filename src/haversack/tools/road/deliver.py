@@ -63,6 +63,7 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
     What does not fit is stashed under the key the reply names. The reply is debited and logged in the caller's
     account, if there is one, in the same transaction.
     """
+    outcome = _in_words_of(caller, outcome)
     standing = _standing(caller)
     allocation = caller.ledger.allocation(standing, origin.tool, origin.default_tokens)
     budget = Budget(asked.max_tokens or allocation.tokens, asked.profile or caller.profile)
@@ -105,6 +106,16 @@ def _standing(caller: Caller) -> "Standing | None":
         return caller.ledger.in_force(caller.account) if caller.account else None
     except (NotFound, Conflict, StoreUnwritable):
         return None
+
+
+def _in_words_of(caller: Caller, outcome: Outcome) -> Outcome:
+    """The outcome with its advice in the words of the caller's door; what is stored stays as it is."""
+    worded = caller.console.worded
+    if isinstance(outcome, Done) and outcome.hint:
+        return replace(outcome, message=f"{outcome.message}. {worded(outcome.hint)}", hint="")
+    if isinstance(outcome, Result) and (outcome.empty or outcome.limit_hint):
+        return replace(outcome, empty=worded(outcome.empty), limit_hint=worded(outcome.limit_hint))
+    return outcome
 
 
 def _notes(standing: "Standing | None", max_tokens: int | None, reason: str) -> Notes:

@@ -123,11 +123,12 @@ class Document:
 
 @record
 class Done:
-    """A writing tool's answer: a sentence or two, and the same as facts."""
+    """A writing tool's answer: a sentence or two, the same as facts, and what the caller can do about it."""
 
     message: str
     facts: Facts = NO_FACTS
     brief: Brief = ""
+    hint: str = ""
 
 
 Outcome = Result | Document | Done
