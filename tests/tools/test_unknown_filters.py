@@ -78,3 +78,16 @@ def test_estimates_add_what_stands_beside_a_memory(seeded: Caller) -> None:
     head = estimate_tokens(memory.title) + estimate_tokens("network, ports")
     assert estimate_index_tokens(memory) == head + 15
     assert estimate_memory_tokens(memory) == head + estimate_tokens(memory.content) + 20
+
+
+@pytest.mark.parametrize("name", ["mem_context", "context_pack"])
+def test_a_context_and_a_pack_name_an_unknown_project_too(caller: Caller, name: str) -> None:
+    call(caller, "mem_save", {"title": "T", "content": "C", "project": "thesis"})
+    said = call(caller, name, {"project": "thesiss"}).text
+    assert "No memory has project 'thesiss'; there is thesis. Without it 1 matches." in said
+    assert "No memory has" not in call(caller, name, {}).text
+
+
+def test_a_pack_names_an_unknown_tag(caller: Caller) -> None:
+    call(caller, "mem_save", {"title": "T", "content": "C", "tags": ["ops"]})
+    assert "No memory has tag 'opps'; there is ops." in call(caller, "context_pack", {"tags": ["opps"]}).text

@@ -13,7 +13,7 @@ from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, resumes, tool
 from haversack.tools.memory.observation_views import observation_block, revision_block, session_block
 from haversack.tools.memory.search_results import rest_of_list
-from haversack.tools.memory.unknown_filters import explain_nothing
+from haversack.tools.memory.unknown_filters import unknown_in
 from haversack.tools.road.outcomes import Block, Outcome, Rest, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 
@@ -56,11 +56,7 @@ def list_observations(
         rest = rest_of_list(caller, chosen, found, total) if len(found) < total else None
     nothing = "Nothing matches."
     if not found:
-        unknown = explain_nothing(
-            caller, chosen, kind=kind, project=project, tags=tags,
-            count=lambda without: context.count_observations(caller.memory, without),
-        )  # fmt: skip
-        nothing = unknown or nothing
+        nothing = unknown_in(caller, chosen, project=project, kind=kind, tags=tags) or nothing
     return Result(
         blocks=[observation_block(each) for each in found],
         noun="observations",

@@ -5,6 +5,7 @@ from typing import Annotated
 from haversack.app import Caller
 from haversack.memory.statistics import Statistics, statistics
 from haversack.memory.statistics import figures as by_week
+from haversack.text.amounts import counted
 from haversack.text.clipping import one_line
 from haversack.text.times import date
 from haversack.tools.declaration import Command, Unlisted, tool
@@ -34,9 +35,10 @@ def mem_stats(
         figures = statistics(caller.memory, project=project)
         rows = by_week(caller.memory, project=project) if drawing else []
     lines = [
-        f"{figures.observations:,} observations, {figures.tokens:,} tokens, {figures.bytes:,} bytes of text",
-        f"{figures.sessions:,} sessions, {figures.prompts:,} prompts, {figures.relations:,} relations, "
-        f"{figures.deleted:,} deleted",
+        f"{counted(figures.observations, 'observation')}, {counted(figures.tokens, 'token')}, "
+        f"{counted(figures.bytes, 'byte')} of text",
+        f"{counted(figures.sessions, 'session')}, {counted(figures.prompts, 'prompt')}, "
+        f"{counted(figures.relations, 'relation')}, {figures.deleted:,} deleted",
         f"{figures.size_on_disk:,} bytes on disk" + _span(figures),
         *(f"project {one_line(name, 80) or '(none)'}: {count:,}" for name, count in figures.projects),
         *(f"kind {name}: {count:,}" for name, count in figures.kinds),

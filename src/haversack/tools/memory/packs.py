@@ -17,6 +17,7 @@ from haversack.text.times import date
 from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, TITLE_WIDTH, weight_at
 from haversack.tools.memory.search_results import SAMPLED, WEIGHED, filters_from, weights
+from haversack.tools.memory.unknown_filters import unknown_in
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
 from haversack.tools.road.quoting import excerpt, field, passage
 from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter
@@ -58,7 +59,7 @@ def context_pack(
     without: Annotated[list[int], "Ids to leave out"] = [],  # noqa: B006
 ) -> Outcome:
     """The best memories in full within a budget (2000 tokens), as Markdown ready to paste elsewhere."""
-    project = caller.memory.scope(project)
+    named, project = project, caller.memory.scope(project)
     name = caller.memory.labels()(project)
     filters = search.filters(
         caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags)
@@ -73,7 +74,8 @@ def context_pack(
     left = gathered.total - len(gathered.duplicates) - len(blocks)
     is_kept = gathering.can_remember(caller.memory)
 
-    reason = "" if blocks else _why_empty(query, project, since)
+    unknown = "" if blocks else unknown_in(caller, filters, project=project if named else "", kind=kind, tags=tags)
+    reason = "" if blocks else unknown or _why_empty(query, project, since)
 
     def items(names: Sequence[str]) -> dict[int, str]:
         return gathering.items_of((by_name[name] for name in names), gathered.known)

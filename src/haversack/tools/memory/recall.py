@@ -21,7 +21,7 @@ from haversack.tools.memory.observation_views import (
     session_block,
     whole_observation,
 )
-from haversack.tools.memory.unknown_filters import explain_nothing
+from haversack.tools.memory.unknown_filters import explain_nothing, unknown_in
 from haversack.tools.road.outcomes import Block, Document, Outcome, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 from haversack.values import replace
@@ -99,13 +99,14 @@ def mem_context(
     limit: Limit = 20,
 ) -> Outcome:
     """What to know before starting: pinned rules, recent sessions, prompts and memories, with ids."""
-    project = caller.memory.scope(project)
+    named, project = bool(project), caller.memory.scope(project)
     label = caller.memory.labels()
     with caller.database.read():  # one snapshot for what is shown and what comes behind it
         context = recalling.context(caller.memory, project=project, scope=scope, namespace=namespace, limit=limit)
         shown = len(context.pinned) + len(context.observations)
         place = recalling.place_filters(project=project, scope=scope, namespace=namespace)
         rest = search_results.rest_of_context(caller, context, place) if shown < context.total else None
+        unknown = unknown_in(caller, place, project=project) if named and not context.total else ""
     summaries = {each.content.strip() for each in (*context.pinned, *context.observations)}
     pinned = [observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned]
     sessions = [
@@ -121,11 +122,12 @@ def mem_context(
     prompts = [prompt_block(each, section="## Prompts") for each in context.prompts]
     recent = [observation_block(each, section="## Memories") for each in context.observations]
     blocks = [*pinned, *_in_turns(sessions, recent, prompts)]
+    place_name = f" for project {one_line(label(project), 60)}" if project else ""
     return Result(
         blocks=blocks,
         noun="observations",
         total=context.total,
-        empty="Nothing is remembered yet" + (f" for project {one_line(label(project), 60)}." if project else "."),
+        empty=unknown or f"Nothing is remembered yet{place_name}.",
         limit_hint="Increase limit or use mem_get_observation #ID for details.",
         items_name="items",
         rest=rest,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from haversack.app import Caller
+from haversack.memory.context import count_observations
 from haversack.memory.known_values import UnknownValue, unknown_values
 from haversack.store.records import Filters
 from haversack.text.clipping import one_line
@@ -27,6 +28,14 @@ def explain_nothing(
     matched = count(without)
     pronoun = "it" if len(unknown) == 1 else "them"
     return f"{' '.join(map(_told, unknown))} Without {pronoun} {matched:,} match{'es' if matched == 1 else ''}."
+
+
+def unknown_in(caller: Caller, chosen: Filters, *, project: str, kind: str = "", tags: list[str] | None = None) -> str:
+    """As `explain_nothing`, for lists of whatever the filters let through."""
+    return explain_nothing(
+        caller, chosen, kind=kind, project=project, tags=tags or [],
+        count=lambda without: count_observations(caller.memory, without),
+    )  # fmt: skip
 
 
 def _told(unknown: UnknownValue) -> str:

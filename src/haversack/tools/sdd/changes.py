@@ -12,13 +12,13 @@ from haversack.sdd.documents.exploration import Notes, topic_of
 from haversack.sdd.flows import change_steps
 from haversack.sdd.flows.changes import SIZES, TYPES, Change
 from haversack.sdd.results import ChangeFile, ChangeReceipt, ChangeReport
+from haversack.text.amounts import counted
 from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, tool
 from haversack.tools.road.outcomes import Block, Done, Facts, Outcome, Result
 from haversack.tools.sdd.plan_replies import (
     CONFIRMATION_TOKENS,
     confirmed,
-    counted,
     listed,
     moment,
     plan_name,

@@ -11,12 +11,13 @@ from haversack.sdd.flows import change_steps, overview
 from haversack.sdd.flows.overview import Artifact
 from haversack.sdd.flows.pipeline import STAGES
 from haversack.sdd.results import Overview, StageRow
+from haversack.text.amounts import counted
 from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH
 from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Result
 from haversack.tools.sdd import plan_relevance
-from haversack.tools.sdd.plan_replies import counted, moment, shorter, what_is_next, workspace
+from haversack.tools.sdd.plan_replies import moment, shorter, what_is_next, workspace
 
 CHECK_TOKENS = 2_000
 TABLE = "| stage | status | finished | size | file |"

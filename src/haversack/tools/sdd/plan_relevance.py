@@ -21,10 +21,11 @@ from haversack.sdd.documents.ids import REQUIREMENTS, cited
 from haversack.sdd.flows import changes
 from haversack.sdd.flows.changes import Change
 from haversack.store.records import Observation
+from haversack.text.amounts import counted
 from haversack.text.clipping import one_line
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, observation_block
 from haversack.tools.road.outcomes import Block, Facts, Result
-from haversack.tools.sdd.plan_replies import counted, finding_block, listed, shorter, what_is_next
+from haversack.tools.sdd.plan_replies import finding_block, listed, shorter, what_is_next
 from haversack.values import record
 
 MEMORIES = 20

@@ -12,6 +12,7 @@ from haversack.sdd.checks.traceability import Finding
 from haversack.sdd.documents.library import load_project, located
 from haversack.sdd.flows.stages import NextStep
 from haversack.sdd.results import ChangeReceipt, DecisionReceipt, Receipt, Remembrance
+from haversack.text.amounts import counted
 from haversack.text.clipping import one_line
 from haversack.text.redaction import describe
 from haversack.tools.road.outcomes import NO_FACTS, Block, Facts, Result
@@ -109,11 +110,6 @@ def what_is_next(step: NextStep) -> str:
     """The next step as a sentence; the name of a tool stays as it is."""
     said = step.sentence
     return f"{said if said.startswith(step.tool) else said[:1].upper() + said[1:]}."
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 task`, `2 tasks`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shorter(snippet: str, whole: str) -> str:

@@ -16,12 +16,12 @@ from haversack.sdd.flows import project
 from haversack.sdd.flows.clarity import Gate
 from haversack.sdd.flows.pipeline import MODES
 from haversack.sdd.results import Receipt
+from haversack.text.amounts import counted
 from haversack.tools.declaration import Command, tool
 from haversack.tools.road.outcomes import Done, Outcome, Result
 from haversack.tools.sdd.plan_replies import (
     CONFIRMATION_TOKENS,
     confirmed,
-    counted,
     moment,
     spans,
     what_is_next,

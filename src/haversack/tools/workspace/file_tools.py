@@ -3,13 +3,13 @@
 from typing import Annotated, Literal
 
 from haversack.app import Caller
+from haversack.text.amounts import counted
 from haversack.tools.declaration import Command, Range, tool
 from haversack.tools.road.outcomes import Document, Outcome, Result
 from haversack.tools.workspace.snapshot_results import (
     ADVICE,
     Line,
     Path,
-    counted,
     reading_notes,
     snapshot_result,
 )

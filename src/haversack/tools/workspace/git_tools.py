@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 from haversack.app import Caller
+from haversack.text.amounts import counted
 from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.road.outcomes import Block, Outcome, Rest
 from haversack.tools.workspace.snapshot_results import (
@@ -10,7 +11,6 @@ from haversack.tools.workspace.snapshot_results import (
     SAMPLED,
     Line,
     Path,
-    counted,
     reading_notes,
     snapshot_result,
 )

@@ -82,11 +82,6 @@ def _weighing(block: Block, weight: float) -> Block:
     return replace(block, weight=lambda _: round(weight))
 
 
-def counted(count: int, noun: str, several: str = "") -> str:
-    """A number with its noun: `1 file`, `1,200 files`."""
-    return f"{count:,} {noun if count == 1 else several or noun + 's'}"
-
-
 def reading_notes(withheld: Withheld, *others: str) -> str:
     """What a reader should know of what is not in the result, on one line."""
     said = [each for each in others if each]
