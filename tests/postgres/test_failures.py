@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -260,13 +261,12 @@ def test_a_database_that_is_not_there_is_named(url: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes a small disk")
-def test_a_full_disk_of_the_server_is_named_and_what_was_there_stays(tmp_path_factory: pytest.TempPathFactory) -> None:
-    disk = tmp_path_factory.mktemp("disk")
+def test_a_full_disk_of_the_server_is_named_and_what_was_there_stays() -> None:
+    # Not among pytest's folders, which nobody else may enter.
+    disk = Path(tempfile.mkdtemp(prefix="haversack-disk-"))
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=777", "tmpfs", str(disk)], check=False).returncode:
         pytest.skip("no disk can be mounted here")
     shutil.chown(disk, "nobody")
-    os.chmod(disk.parent, 0o755)
-    os.chmod(disk.parent.parent, 0o755)
     try:
         with Server() as server:
             prepare(server)
@@ -285,3 +285,4 @@ def test_a_full_disk_of_the_server_is_named_and_what_was_there_stays(tmp_path_fa
             store.close()
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+        disk.rmdir()

@@ -83,6 +83,8 @@ class Requests:
         finally:
             with self._lock:
                 del self._asked[identifier]
+        if not message:
+            raise ToolFailed(f"the server ended before it answered {method}")
         if not isinstance(message.get("result"), dict):
             raise ToolFailed(f"the server refused {method}: {str(message.get('error'))[:300]}")
         result: Json = message["result"]

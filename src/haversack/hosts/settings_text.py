@@ -150,6 +150,11 @@ def _is_empty(held: Any) -> bool:
     return bool(held == [])
 
 
+def own_hook_count(text: str) -> int:
+    """How many hooks of this program the settings hold."""
+    return len(list(_own_places(text))) if text.strip() else 0
+
+
 def own_server(text: str, server: ServerEntry) -> Mapping[str, Any] | None:
     """The entry of this program's server in the settings."""
     found = value_at(held_settings(text, server.format), server.keys)

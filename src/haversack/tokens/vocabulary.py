@@ -78,7 +78,7 @@ class Vocabulary:
 
     def release(self) -> None:
         """Give back the memory of the pages that were looked at; the system keeps them at hand while it has room."""
-        if hasattr(self._mapped, "madvise"):
+        if sys.platform != "win32":
             from mmap import MADV_DONTNEED
 
             self._mapped.madvise(MADV_DONTNEED)

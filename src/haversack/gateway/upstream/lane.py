@@ -89,9 +89,9 @@ class Lane:
         """Shake hands as the client did, and read the tools, without waiting for either."""
         self._greeting = params
         if self._child is not None:
-            threading.Thread(target=self._shake_hands, daemon=True).start()
+            threading.Thread(target=self._shake_hands, args=(self._child,), daemon=True).start()
 
-    def _shake_hands(self) -> None:
+    def _shake_hands(self, child: Child) -> None:
         try:
             told = self.requests.ask("initialize", self._greeting, seconds=HANDSHAKE_SECONDS)
             self.capabilities = told.get("capabilities") or {}
@@ -100,11 +100,14 @@ class Lane:
             self._ready.set()
             self.read_tools()
         except HaversackError as error:
-            self._failure = self._failure or str(error)
             say(f"{self.name}: {error}")
+            # The server may have ended meanwhile, and the next one begun: its handshake is not this one.
+            if self._child is child:
+                self._failure = self._failure or str(error)
         finally:
-            self._ready.set()
-            self.is_listed.set()
+            if self._child is child:
+                self._ready.set()
+                self.is_listed.set()
 
     def read_tools(self) -> None:
         """Read the server's list of tools anew."""
