@@ -112,7 +112,7 @@ def test_an_error_has_the_status_of_its_kind(
     assert (reply.status, reply.code) == (status, code)
 
 
-@pytest.mark.parametrize("body", ["[]", '"text"', "{", '{"a": NaN}', "\x00", '{"a":' * 50_000, "7"])
+@pytest.mark.parametrize("body", ["[]", '"text"', "{", '{"a": NaN}', "\x00", '{"a":' * 50_000, "7", '{"a": 1, "a": 2}'])
 def test_what_is_no_object_of_arguments_is_refused(served: Served, body: str) -> None:
     reply = served.send("POST", "/api/v1/tools/mem_stats", body=body, headers={"content-type": "application/json"})
     assert (reply.status, reply.code) == (400, "invalid_json")

@@ -57,12 +57,21 @@ def from_body(content: bytes) -> Mapping[str, object]:
     if not content.strip():
         return {}
     try:
-        arguments = json.loads(content, parse_constant=_no_constant)
+        arguments = json.loads(content, parse_constant=_no_constant, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
         raise Refused(400, "invalid_json", f"the body is not JSON: {str(error)[:200]}") from None
     if not isinstance(arguments, dict):
         raise Refused(400, "invalid_json", "the body is not a JSON object", hint="send the arguments by name")
     return arguments
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice[:80]!r} is given twice")
+    return found
 
 
 def _no_constant(name: str) -> None:
