@@ -7,6 +7,7 @@ import pytest
 from haversack.app import Caller
 from haversack.cli import main
 from haversack.errors import HaversackError
+from haversack.tokens import profile_named
 from haversack.tools.road.call import call
 
 
@@ -82,3 +83,16 @@ def test_advice_in_a_reply_names_commands_too(caller: Caller, capsys: pytest.Cap
 
 def saved(caller: Caller) -> int:
     return int(json.loads(call(caller, "mem_save", {"title": "T", "content": "C", "format": "json"}).text)["id"])
+
+
+@pytest.mark.parametrize("profile", ["o200k", "claude", "bytes4"])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_error_fits_the_budget_as_it_is_printed(
+    profile: str, form: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = "mem_search " * 400
+    for budget in (64, 65, 66, 70, 100):
+        typed = ["search", "x", "--match", wrong, "--token-budget", str(budget), "--profile", profile, *form]
+        complaint = said(capsys, *typed).rstrip("\n")
+        assert profile_named(profile).count(complaint) <= budget
+        assert "match" in complaint

@@ -36,13 +36,9 @@ def main(arguments: Sequence[str] | None = None, doors: Sequence[Door] = ()) -> 
 
 def _failed(error: HaversackError, *, as_json: bool) -> int:
     """Print an error on standard error, as JSON where JSON was asked for, and return its exit code."""
-    from haversack.cli.wording import reworded
+    from haversack.cli.wording import printed, reworded
 
-    reworded(error)
-    if as_json:
-        terminal.say(error.written(as_json=True))
-    else:
-        terminal.say(f"haversack: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
+    terminal.say(printed(reworded(error), as_json=as_json))
     return EXIT_USAGE if isinstance(error, WrongUsage) else EXIT_ERROR
 
 

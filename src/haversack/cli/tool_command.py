@@ -1,6 +1,7 @@
 """Running the command of a tool: what was typed becomes a call, and its reply is printed, tabled or written."""
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from haversack import private_files, terminal
@@ -14,6 +15,8 @@ from haversack.tools.road.call import Options, call
 from haversack.values import replace
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from haversack.app import Caller
     from haversack.tools.road.fit import Reply
 
@@ -24,16 +27,33 @@ PICTURE_TOKENS = 10**9
 
 def run(command: Command, tool: Tool, typed: list[str]) -> int:
     """Call the tool with what was typed, show its reply and return the exit code."""
+    parsed = None
     try:
-        return _run(command, tool, typed)
+        parsed = parser_for(command, tool).parse_args(typed)
+        return _run(command, tool, parsed)
     except HaversackError as error:
         from haversack.cli.wording import reworded
 
-        raise reworded(error, command, tool) from None
+        reworded(error, command, tool)
+        if parsed is not None:
+            _shorten(error, parsed)
+        raise error from None
 
 
-def _run(command: Command, tool: Tool, typed: list[str]) -> int:
-    parsed = parser_for(command, tool).parse_args(typed)
+def _shorten(error: HaversackError, parsed: "Namespace") -> None:
+    """Cut the error to the budget that was typed, as it will be printed."""
+    from haversack.cli.wording import printed
+    from haversack.tokens import Budget, profile_named
+    from haversack.tokens.budget import parse_max_tokens
+    from haversack.tools.road.failures import shorten
+
+    with suppress(HaversackError):  # a budget or a profile that is wrong is the error itself
+        tokens = parse_max_tokens(getattr(parsed, "max_tokens", None))
+        profile = profile_named(getattr(parsed, "profile", None) or load().tokens.profile)
+        shorten(error, Budget(tokens, profile), lambda each: printed(each, as_json=parsed.json))
+
+
+def _run(command: Command, tool: Tool, parsed: "Namespace") -> int:
     config = load()
     if getattr(parsed, "profile", None):
         config = replace(config, tokens=replace(config.tokens, profile=parsed.profile))

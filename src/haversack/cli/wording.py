@@ -27,6 +27,13 @@ def reworded(error: HaversackError, command: Command | None = None, tool: Tool |
     return error
 
 
+def printed(error: HaversackError, *, as_json: bool) -> str:
+    """The error as the command line prints it."""
+    if as_json:
+        return error.written(as_json=True)
+    return f"haversack: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
+
+
 def worded(text: str, command: Command | None = None, tool: Tool | None = None) -> str:
     """A sentence in the words of the command line; what stands in quotes stays as it was given."""
     text = _CALL.sub(lambda found: _as_line(found.group(), found.group(1), found.group(2)), text)

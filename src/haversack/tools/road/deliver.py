@@ -89,7 +89,7 @@ def deliver_failure(caller: Caller, origin: Origin, error: HaversackError, asked
     """Cut an error to the budget, and debit and log it: what a door sends of it is in the reader's context too."""
     as_json = asked.format == "json"
     if asked.max_tokens:
-        shorten(error, Budget(asked.max_tokens, caller.profile), as_json=as_json)
+        shorten(error, Budget(asked.max_tokens, caller.profile), lambda each: each.written(as_json=as_json))
     if _standing(caller) is not None:
         Trail(caller, origin.tool, origin.arguments).write_failure(caller.account, error, as_json=as_json)
 

@@ -6,31 +6,27 @@ from haversack.errors import HaversackError
 from haversack.text.clipping import clipped
 from haversack.tokens import Budget
 
+Form = Callable[[HaversackError], str]
+"""How a door writes an error."""
 
-def shorten(error: HaversackError, budget: Budget, *, as_json: bool = False) -> None:
-    """Cut an error's hint, and then its message, until it can be sent within the budget; a cut ends in `…`."""
+
+def shorten(error: HaversackError, budget: Budget, form: Form) -> None:
+    """Cut an error's hint, and then its message, until the form of it fits the budget; a cut ends in `…`."""
 
     def fits() -> bool:
-        return budget.holds(error.written(as_json=as_json))
+        return budget.holds(form(error))
 
     if fits():
         return
     message, hint = error.message, error.hint
     error.hint = ""
-    if fits():
-        error.hint = _longest(hint, lambda part: budget.holds(_with_hint(error, part, as_json=as_json)))
-        return
-    error.message = _longest(message, lambda part: budget.holds(_with_message(error, part, as_json=as_json)))
+    part = "hint" if fits() else "message"
 
+    def fits_with(text: str) -> bool:
+        setattr(error, part, text)
+        return fits()
 
-def _with_hint(error: HaversackError, hint: str, *, as_json: bool) -> str:
-    error.hint = hint
-    return error.written(as_json=as_json)
-
-
-def _with_message(error: HaversackError, message: str, *, as_json: bool) -> str:
-    error.message = message
-    return error.written(as_json=as_json)
+    setattr(error, part, _longest(hint if part == "hint" else message, fits_with))
 
 
 def _longest(text: str, fits: Callable[[str], bool]) -> str:
