@@ -167,7 +167,7 @@ def test_the_client_of_the_sdk_works_in_both_eras(served: Served, mode: str) -> 
     assert {"mem_search", "more"} <= names
     assert saved.startswith(("saved #", "duplicate of #"))
     assert f"From {mode}" in found
-    assert "observations" in read
+    assert "observation" in read
 
 
 def test_an_account_named_in_a_header_is_debited_and_no_other(served: Served) -> None:
