@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from haversack.version import __version__
+from tools.recall_plot import panels, plot
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,3 +51,10 @@ def test_the_picture_of_the_readme_is_drawn_from_what_commands_print() -> None:
 
 def written_in(svg: str) -> list[str]:
     return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_the_plot_of_recall_is_drawn_from_the_table_beside_it() -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    drawn = panels(page)
+    assert len(drawn) >= 6 and all(len(each.plain) == len(each.ranking) == 5 for each in drawn)
+    assert (ROOT / "docs" / "pictures" / "recall.svg").read_text(encoding="utf-8") == plot(page), "run make docs"

@@ -15,6 +15,7 @@ def main() -> int:
     from haversack.tools.reference import reference
     from tools.architecture import written
     from tools.budget_day import table
+    from tools.recall_plot import plot
     from tools.sdd_guide import guide
 
     for name, text in {"tool-reference.md": reference(), "sdd-guide.md": guide()}.items():
@@ -28,6 +29,8 @@ def main() -> int:
     budget = ROOT / "docs" / "budget.md"
     before, mark, _ = budget.read_text(encoding="utf-8").partition(DAY)
     budget.write_text(f"{before}{mark}\n\n{table()}\n", encoding="utf-8", newline="\n")
+    figures = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    (ROOT / "docs" / "pictures" / "recall.svg").write_text(plot(figures), encoding="utf-8", newline="\n")
     return 0
 
 
