@@ -1,11 +1,11 @@
 FROM python:3.13-slim AS build
 COPY . /source
-RUN python -m venv /opt/haversack && /opt/haversack/bin/pip install --no-cache-dir "/source[http,oauth]"
+RUN python -m venv /opt/haversack && /opt/haversack/bin/pip install --no-cache-dir "/source[http,oauth,postgres]"
 
 FROM python:3.13-slim
 RUN useradd --create-home --uid 10001 haversack && mkdir /data && chown haversack /data
 COPY --from=build /opt/haversack /opt/haversack
-USER haversack
+USER 10001
 ENV HAVERSACK_HOME=/data PATH=/opt/haversack/bin:$PATH
 WORKDIR /data
 VOLUME /data
