@@ -165,6 +165,8 @@ def test_a_host_that_is_unknown_or_absent_gets_a_clear_sentence(tmp_path: Path) 
     assert absent.returncode == 1 and "Codex was not found on this machine" in absent.stderr
     none = run(tmp_path / "empty", "install", "--all")
     assert none.returncode == 1 and "no host was found" in none.stderr
+    silent = run(tmp_path / "empty", "doctor", "hosts")
+    assert silent.returncode == 1 and "no host was found" in silent.stderr
 
 
 def test_without_a_terminal_the_hosts_found_are_named_and_none_is_touched(user: Path) -> None:

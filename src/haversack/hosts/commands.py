@@ -94,9 +94,7 @@ def _chosen(installer: Installer, names: list[str], *, every: bool) -> list[Host
                     hint=f"install it first; {' or '.join(host.programs)} would be on the path",
                 )
         return chosen
-    present = [host for host in known_hosts().values() if installer.is_present(host)]
-    if not present:
-        raise InvalidArgument("no host was found on this machine", hint=f"known: {', '.join(known_hosts())}")
+    present = installer.present()
     if every:
         return present
     if not sys.stdin.isatty():

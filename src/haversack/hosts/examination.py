@@ -13,7 +13,7 @@ from haversack.argument_parser import plain_parser
 from haversack.config import load
 from haversack.errors import HaversackError
 from haversack.hosts import settings_text
-from haversack.hosts.host import HookFile, Host, expanded, host_named, known_hosts
+from haversack.hosts.host import HookFile, Host, expanded, host_named
 from haversack.hosts.install import Installer
 from haversack.text.times import iso
 from haversack.values import record
@@ -43,7 +43,7 @@ def run(typed: list[str]) -> int:
     installer = Installer(load().home)
     named = [host_named(name) for name in parsed.hosts]
     bad = 0
-    for host in named or [each for each in known_hosts().values() if installer.is_present(each)]:
+    for host in named or installer.present():
         findings = list(examined(installer, host))
         bad += sum(not each.well for each in findings)
         for finding in findings:

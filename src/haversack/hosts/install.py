@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from haversack.errors import HaversackError, InvalidArgument, NotFound, StoreReadOnly, ToolFailed
 from haversack.hosts import settings_text, wrapping
-from haversack.hosts.host import Host, expanded
+from haversack.hosts.host import Host, expanded, known_hosts
 from haversack.hosts.journal import Entry, Journal, digest, write_whole
 from haversack.hosts.plugin import write_plugin
 from haversack.hosts.settings_text import Change, Program
@@ -50,6 +50,13 @@ class Installer:
         self.environ = os.environ if environ is None else environ
         self.journal = Journal(home)
         self.program = Program(_program_words(), home if self.environ.get("HAVERSACK_HOME") else "")
+
+    def present(self) -> list[Host]:
+        """The hosts on this machine; it is an error when there is none."""
+        found = [host for host in known_hosts().values() if self.is_present(host)]
+        if not found:
+            raise InvalidArgument("no host was found on this machine", hint=f"known: {', '.join(known_hosts())}")
+        return found
 
     def is_present(self, host: Host) -> bool:
         """Whether a host seems to be on this machine: its program on the path, or its folder in the home."""
