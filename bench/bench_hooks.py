@@ -20,7 +20,7 @@ from typing import Any
 
 from haversack.app import Caller, open_caller
 from haversack.config import Config
-from haversack.hosts.relevance import related
+from haversack.hosts.hooks.relevance import related
 from haversack.memory.save.pipeline import Draft, save
 from haversack.tokens import count_tokens
 

@@ -24,7 +24,7 @@ DOORS = (
         "backfill",
         "hosts and servers",
         "Remember the sessions that hosts have kept.",
-        "haversack.hosts.backfill:run",
+        "haversack.hosts.sessions.backfill:run",
     ),
     Door(
         "doctor hosts",
@@ -32,7 +32,9 @@ DOORS = (
         "Say whether hosts are connected and what was written for them works.",
         "haversack.hosts.examination:run",
     ),
-    Door("hook", "hosts and servers", "Answer an event of a host; hosts run this.", "haversack.hosts.hook:main"),
+    Door(
+        "hook", "hosts and servers", "Answer an event of a host; hosts run this.", "haversack.hosts.hooks.command:main"
+    ),
     Door("web", "hosts and servers", "Serve the page, MCP and JSON over HTTP.", "haversack.web.commands:web"),
     Door("token", "hosts and servers", "Make, list and revoke HTTP tokens.", "haversack.web.commands:token"),
     Door(
@@ -104,7 +106,7 @@ def serve(typed: list[str]) -> int:
     names = [name.strip() for name in parsed.tools.split(",") if name.strip()]
     if parsed.http is not None:
         return commands.serve_http(parsed.http, parsed, names)
-    from haversack.hosts import server_notes
+    from haversack.hosts.hooks import server_notes
 
     caller = open_caller(own_account=True)
     home = caller.config.home

@@ -13,7 +13,7 @@ import pytest
 
 from haversack.app import Caller, open_caller
 from haversack.config import Config
-from haversack.hosts.hook import output
+from haversack.hosts.hooks.command import output
 from haversack.hosts.host import EVENTS, host_named, known_hosts
 from haversack.memory.save.pipeline import Draft, save
 from haversack.tokens import count_tokens
@@ -204,7 +204,7 @@ def test_no_output_begins_like_json_inside(project: Path) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("event", ["session-start", "prompt", "after-tool", "stop", "session-end", "usage"])
 def test_an_odd_payload_harms_nothing(payload: str, event: str, project: Path) -> None:
-    from haversack.hosts import hook as door
+    from haversack.hosts.hooks import command as door
 
     # In this process, since there are many; `hook` above shows the same through a real one.
     class Standard:
@@ -264,7 +264,7 @@ def test_the_digest_replaces_itself_and_leaves_a_written_summary_alone(project: 
 
 
 def test_a_digest_of_a_long_session_stays_within_its_tokens(caller: Caller) -> None:
-    from haversack.hosts.digest import Material, compose
+    from haversack.hosts.sessions.digest import Material, compose
     from haversack.store.records import SessionEvent
 
     events = [SessionEvent(n, "s", "file", f"src/module_{n}/file_{n}.py", n) for n in range(300)]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.hosts import json_edits, toml_edits
 from haversack.hosts.host import expanded, host_named, known_hosts
+from haversack.hosts.installation import json_edits, toml_edits
 
 HOSTS = sorted(host.name for host in known_hosts().values() if not host.plugin)
 """Hosts whose files are edited here; the others' own programs install a plugin."""
@@ -225,8 +225,8 @@ def test_where_the_user_must_act_the_command_says_what_to_type(user: Path) -> No
 
 
 def test_a_plugin_folder_holds_server_and_hooks(user: Path, tmp_path: Path) -> None:
-    from haversack.hosts.plugin import write_plugin
-    from haversack.hosts.settings_text import Program
+    from haversack.hosts.installation.plugin import write_plugin
+    from haversack.hosts.installation.settings_text import Program
 
     folder = Path(write_plugin(str(tmp_path), host_named("claude"), Program(("/bin/haversack",))))
     plugin = folder / "plugins" / "haversack"

@@ -7,7 +7,7 @@ from haversack.argument_parser import plain_parser
 from haversack.config import load
 from haversack.errors import HaversackError, InvalidArgument
 from haversack.hosts.host import Host, host_named, known_hosts
-from haversack.hosts.install import Edit, Installer
+from haversack.hosts.installation.installer import Edit, Installer
 
 
 def install(typed: list[str]) -> int:

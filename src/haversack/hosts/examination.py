@@ -12,9 +12,9 @@ from haversack import terminal
 from haversack.argument_parser import plain_parser
 from haversack.config import load
 from haversack.errors import HaversackError
-from haversack.hosts import settings_text
 from haversack.hosts.host import HookFile, Host, expanded, host_named
-from haversack.hosts.install import Installer
+from haversack.hosts.installation import settings_text
+from haversack.hosts.installation.installer import Installer
 from haversack.text.times import iso
 from haversack.values import record
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 
 from haversack.app import App, Caller
 from haversack.config import load
-from haversack.hosts import server_notes
-from haversack.hosts.hook import BUSY_MILLISECONDS
+from haversack.hosts.hooks import server_notes
+from haversack.hosts.hooks.command import BUSY_MILLISECONDS
+from haversack.hosts.hooks.payloads import INJECTED, STARTED, Payload
 from haversack.hosts.host import Event, Host
-from haversack.hosts.payloads import INJECTED, STARTED, Payload
 from haversack.memory import sessions
 from haversack.store import session_events
 from haversack.store import sessions as session_table
@@ -53,7 +53,7 @@ def _start(caller: Caller, host: Host, payload: Payload) -> str:
         _reset_account(caller, payload)
     if "session-start" not in host.injects_at:
         return ""
-    from haversack.hosts.recall import at_start
+    from haversack.hosts.hooks.recall import at_start
 
     return at_start(caller, host, payload)
 
@@ -66,7 +66,7 @@ def _prompt(caller: Caller, host: Host, payload: Payload) -> str:
         _declare_user(caller, host, payload)
     if "prompt" not in host.injects_at:
         return ""
-    from haversack.hosts.recall import at_prompt
+    from haversack.hosts.hooks.recall import at_prompt
 
     return at_prompt(caller, host, payload)
 
@@ -81,7 +81,7 @@ def _is_repeated(caller: Caller, payload: Payload) -> bool:
 
 
 def _tool(caller: Caller, host: Host, payload: Payload) -> str:
-    from haversack.hosts.activity import events_of
+    from haversack.hosts.sessions.activity import events_of
 
     found = list(events_of(payload))
     if found:
@@ -99,7 +99,7 @@ def _compacted(caller: Caller, host: Host, payload: Payload) -> str:
         with caller.database.write() as tx:
             session_events.forget(tx, payload.session_id, INJECTED)
     if payload.summary.strip():
-        from haversack.hosts.payloads import clean_prompt
+        from haversack.hosts.hooks.payloads import clean_prompt
 
         content = clean_prompt(host, payload.summary)
         call(caller, "mem_session_summary", {"content": content, "session_id": payload.session_id})
@@ -114,18 +114,18 @@ def _has_restarted(caller: Caller, payload: Payload) -> bool:
 
 
 def _before_compaction(caller: Caller, host: Host, payload: Payload) -> str:
-    from haversack.hosts.digest import write
+    from haversack.hosts.sessions.digest import write
 
     write(caller, payload.session_id)  # should the host fail, what the session did is kept
     return ""
 
 
 def _stop(caller: Caller, host: Host, payload: Payload) -> str:
-    from haversack.hosts.digest import write
+    from haversack.hosts.sessions.digest import write
 
     told = _told(host, payload)
     if told.message.strip():
-        from haversack.hosts.captured import capture_learnings
+        from haversack.hosts.sessions.learnings import capture_learnings
 
         capture_learnings(caller, told.message, payload.session_id, host.name)
     if told.context:

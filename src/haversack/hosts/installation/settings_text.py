@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from haversack.errors import DamagedFile
-from haversack.hosts import json_edits, toml_edits
 from haversack.hosts.host import Event, HookFile, ServerEntry
+from haversack.hosts.installation import json_edits, toml_edits
 from haversack.values import record
 
 OWN_NAME = "haversack"

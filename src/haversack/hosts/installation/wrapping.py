@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haversack.errors import InvalidArgument, NotFound
-from haversack.hosts import json_edits, toml_edits
 from haversack.hosts.host import ServerEntry
-from haversack.hosts.settings_text import OWN_NAME, Change, Program, held_settings, readable, value_at
+from haversack.hosts.installation import json_edits, toml_edits
+from haversack.hosts.installation.settings_text import OWN_NAME, Change, Program, held_settings, readable, value_at
 from haversack.values import record
 
 WRAP = ("wrap", "--")

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from haversack.app import Caller
-from haversack.hosts.activity import events_of
-from haversack.hosts.captured import has_substance
-from haversack.hosts.digest import Material, compose
+from haversack.hosts.hooks.payloads import Payload, clean_prompt, session_name
 from haversack.hosts.host import Host
-from haversack.hosts.payloads import Payload, clean_prompt, session_name
+from haversack.hosts.sessions.activity import events_of
+from haversack.hosts.sessions.digest import Material, compose
+from haversack.hosts.sessions.learnings import has_substance
 from haversack.hosts.transcripts.items import Item, read
 from haversack.memory.capture import TITLE_WIDTH
 from haversack.memory.learnings import find_learnings

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from haversack.errors import HaversackError, InvalidArgument, NotFound, StoreReadOnly, ToolFailed
-from haversack.hosts import settings_text, wrapping
 from haversack.hosts.host import Host, expanded, known_hosts
-from haversack.hosts.journal import Entry, Journal, digest, write_whole
-from haversack.hosts.plugin import write_plugin
-from haversack.hosts.settings_text import Change, Program
+from haversack.hosts.installation import settings_text, wrapping
+from haversack.hosts.installation.journal import Entry, Journal, digest, write_whole
+from haversack.hosts.installation.plugin import write_plugin
+from haversack.hosts.installation.settings_text import Change, Program
 from haversack.values import record
 
 _SECONDS = 60

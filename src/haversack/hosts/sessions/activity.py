@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from haversack.hosts.payloads import Payload
+from haversack.hosts.hooks.payloads import Payload
 from haversack.patterns import pattern
 from haversack.text.clipping import one_line
 from haversack.text.redaction import redact

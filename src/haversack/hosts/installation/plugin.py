@@ -4,8 +4,8 @@ import json
 import os
 
 from haversack.hosts.host import Host
-from haversack.hosts.journal import write_whole
-from haversack.hosts.settings_text import Program, hooks_document
+from haversack.hosts.installation.journal import write_whole
+from haversack.hosts.installation.settings_text import Program, hooks_document
 from haversack.version import __version__
 
 ABOUT = "Memory and context for AI agents that always fits the token budget"

@@ -83,8 +83,8 @@ def _payload() -> dict[str, Any]:
 
 
 def _answered(host: Host, event: Event, sent: dict[str, Any]) -> str:
-    from haversack.hosts.payloads import read
-    from haversack.hosts.session import answer
+    from haversack.hosts.hooks.events import answer
+    from haversack.hosts.hooks.payloads import read
 
     payload = read(host, event, sent)
     return answer(host, payload) if payload.session_id else ""

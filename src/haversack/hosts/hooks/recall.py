@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from haversack.app import Caller
+from haversack.hosts.hooks.payloads import INJECTED, STARTED, Payload
+from haversack.hosts.hooks.relevance import related
 from haversack.hosts.host import Host
-from haversack.hosts.payloads import INJECTED, STARTED, Payload
-from haversack.hosts.relevance import related
 from haversack.memory import context, progress
 from haversack.store import session_events
 from haversack.store.records import Observation, Session

@@ -1,0 +1,1 @@
+"""What hosts call at each event of a session, and what they get for it."""

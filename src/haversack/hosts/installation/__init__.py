@@ -1,0 +1,1 @@
+"""Connecting hosts: what is written into their settings, and taking it back."""
