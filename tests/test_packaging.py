@@ -21,6 +21,11 @@ def test_every_manifest_states_the_version_of_the_package() -> None:
     assert server["version"] == server["packages"][0]["version"] == bundle["version"] == __version__
 
 
+def test_the_readme_names_the_server_as_the_registry_asks_of_a_package() -> None:
+    server: dict[str, Any] = json.loads((ROOT / "packaging" / "server.json").read_text(encoding="utf-8"))
+    assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_package_is_marked_as_typed() -> None:
     assert (ROOT / "src" / "haversack" / "py.typed").exists()
 
