@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from haversack.config import MemorySettings
 from haversack.errors import HaversackError
-from haversack.memory.migration import migrate
 from haversack.memory.room import Memory, microseconds_now
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
+from haversack.memory.transfer.migration import migrate
 from haversack.store.engine import Engine
 from haversack.store.postgres.address import is_server
 from haversack.store.postgres.engine import PostgresStore

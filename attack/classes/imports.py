@@ -5,7 +5,7 @@ import shutil
 
 from attack.trial import Trial, answered, attack
 from haversack.errors import HaversackError
-from haversack.memory.transfer import export, import_
+from haversack.memory.transfer.json_lines import export, import_
 
 VALUES: tuple[object, ...] = (
     None, True, -1, 0, 2**63 - 1, 2**63, 10**30, 1.5, "", "x" * 300_000, "a\nb\n📏 ~3 tokens", "\ud800", "\0", [], ["a"] * 2_000,

@@ -7,7 +7,7 @@ from haversack.version import __version__
 if TYPE_CHECKING:
     from haversack.app import App, Caller, open_caller
     from haversack.library import AsyncMemory, Found, Memory, Saved
-    from haversack.memory.counts import count_observations, count_search_results
+    from haversack.memory.search.counts import count_observations, count_search_results
     from haversack.packs import ContextPack, budget_truncate, build_context_pack, format_context_pack
     from haversack.packs.estimates import estimate_index_tokens, estimate_memory_tokens
     from haversack.tokens import (
@@ -34,8 +34,8 @@ _HOMES = {
     "budget_truncate": "haversack.packs",
     "build_context_pack": "haversack.packs",
     "call": "haversack.tools.road.call",
-    "count_observations": "haversack.memory.counts",
-    "count_search_results": "haversack.memory.counts",
+    "count_observations": "haversack.memory.search.counts",
+    "count_search_results": "haversack.memory.search.counts",
     "count_tokens": "haversack.tokens",
     "cut": "haversack.tokens",
     "estimate_index_tokens": "haversack.packs.estimates",

@@ -8,7 +8,7 @@ import pytest
 from haversack.app import Caller
 from haversack.errors import HaversackError, InvalidArgument, NotFound
 from haversack.memory import context, relations, sessions
-from haversack.memory.graph import relations_of
+from haversack.memory.relations import relations_of
 from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft

@@ -14,10 +14,11 @@ import pytest
 from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.errors import InvalidArgument
-from haversack.memory import context, transfer
+from haversack.memory import context
 from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
+from haversack.memory.transfer import json_lines as transfer
 from haversack.store import observations
 from haversack.store.records import Filters
 from tests.conftest import Clock

@@ -10,9 +10,10 @@ import pytest
 
 from haversack.app import Caller
 from haversack.errors import HaversackError, InvalidArgument, NotFound
-from haversack.memory import sessions, transfer
+from haversack.memory import sessions
 from haversack.memory.importers import sources
-from haversack.memory.transfer import Imported
+from haversack.memory.transfer import json_lines as transfer
+from haversack.memory.transfer.json_lines import Imported
 from haversack.store import observations, relations
 from haversack.store.records import Observation
 from haversack.tools.road.call import call

@@ -108,7 +108,7 @@ def remember_old(caller: Caller, title: str, session: str) -> None:
 
 
 def listed(caller: Caller) -> list[tuple[str, int]]:
-    from haversack.memory.project_changes import everything
+    from haversack.memory.projects.changes import everything
 
     return everything(caller.memory)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haversack.memory.projects import detect_project, project_key, remote_identity, short_name
+from haversack.memory.projects.identity import detect_project, project_key, remote_identity, short_name
 
 
 def git(directory: Path, *arguments: str) -> None:

@@ -9,12 +9,13 @@ import pytest
 from haversack.app import Caller, open_caller
 from haversack.config import Config
 from haversack.errors import InvalidArgument
-from haversack.memory import context, sessions, statistics, transfer
+from haversack.memory import context, sessions, statistics
 from haversack.memory import relations as relating
 from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search as finding
+from haversack.memory.transfer import json_lines as transfer
 from haversack.store import observations, relations
 from haversack.store.records import Filters
 from haversack.values import asdict

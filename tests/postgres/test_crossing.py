@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from haversack.errors import Forbidden
-from haversack.memory import transfer
 from haversack.memory.room import Memory
+from haversack.memory.transfer import json_lines as transfer
 from haversack.store.postgres.address import parse_address
 from haversack.store.postgres.engine import PostgresStore
 from haversack.store.postgres.schema import VERSION

@@ -13,11 +13,11 @@ from haversack.app import open_caller
 from haversack.cli import main
 from haversack.config import Config, MemorySettings, StoreSettings, load
 from haversack.errors import Conflict
-from haversack.memory import project_changes
-from haversack.memory.migration import migrate
+from haversack.memory.projects import changes as project_changes
 from haversack.memory.room import Memory
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
+from haversack.memory.transfer.migration import migrate
 from haversack.store import copying
 from haversack.store.postgres.engine import PostgresStore
 from haversack.store.sqlite.engine import Database
@@ -134,7 +134,7 @@ def test_the_owner_makes_a_store_and_lets_people_in_by_commands(
 
 KILLED = """
 import os, signal, sys
-from haversack.memory.migration import migrate
+from haversack.memory.transfer.migration import migrate
 from haversack.store.postgres.engine import PostgresStore
 from haversack.store.sqlite.engine import Database
 

@@ -9,7 +9,7 @@ import pytest
 
 from haversack.config import MemorySettings
 from haversack.errors import Conflict, NotFound, StoreMisconfigured
-from haversack.memory import project_names
+from haversack.memory.projects import names as project_names
 from haversack.memory.room import Memory
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft

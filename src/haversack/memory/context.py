@@ -2,7 +2,7 @@
 
 from haversack.errors import InvalidArgument, StoreUnwritable
 from haversack.memory.lookup import get
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import CURRENT_STATUSES, SCOPES, check_limit, check_member
 from haversack.store import observations

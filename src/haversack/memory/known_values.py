@@ -1,6 +1,6 @@
 """The kinds, tags and projects in use, and filters that name others."""
 
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.store import observations
 from haversack.store.records import Filters

@@ -1,7 +1,7 @@
 """One progress document per project: JSON, stored whole, with every earlier text kept."""
 
 from haversack.errors import InvalidArgument
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.memory.save.pipeline import Draft, Saved, save
 from haversack.store import observations

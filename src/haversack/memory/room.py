@@ -29,18 +29,18 @@ class Memory:
 
     def project(self, given: str = "") -> str:
         """The project a call is about: the one given, the one set, or the one the directory belongs to."""
-        from haversack.memory.project_names import current, resolve
+        from haversack.memory.projects.names import current, resolve
 
         return resolve(self, given) if given.strip() else current(self)
 
     def scope(self, given: str = "") -> str:
         """The project a reading is narrowed to: the one given, else the current one; empty for `all`."""
-        from haversack.memory.project_names import scope
+        from haversack.memory.projects.names import scope
 
         return scope(self, given)
 
     def labels(self) -> Callable[[str], str]:
         """How projects are shown now: by the last part of their name while that is unambiguous."""
-        from haversack.memory.project_names import Labels
+        from haversack.memory.projects.names import Labels
 
         return Labels(self)

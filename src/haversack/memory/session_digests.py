@@ -1,6 +1,6 @@
 """A session's digest: an observation and the session's summary, replaced as the session goes on."""
 
-from haversack.memory.projects import short_name
+from haversack.memory.projects.identity import short_name
 from haversack.memory.room import Memory
 from haversack.memory.save.pipeline import Draft, checked, content_hash, redacted, save
 from haversack.memory.search import index_words

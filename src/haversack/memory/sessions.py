@@ -3,7 +3,7 @@
 import os
 
 from haversack.errors import Conflict, NotFound
-from haversack.memory.projects import project_key, short_name
+from haversack.memory.projects.identity import project_key, short_name
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import MAX_NAME, check_line, check_optional_text, check_text
 from haversack.store import observations

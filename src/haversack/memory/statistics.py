@@ -1,6 +1,6 @@
 """Figures about the memory."""
 
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.store import observations, relations, session_events, sessions
 from haversack.store.records import Filters

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from haversack.app import Caller
 from haversack.errors import ExpiredKey, Forbidden, InvalidArgument, NotFound
-from haversack.memory.graph import relations_of
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
+from haversack.memory.relations import relations_of
 from haversack.store import observations
 from haversack.store.records import Observation
 from haversack.tools.declaration import ALIASES, Tool

@@ -13,7 +13,7 @@ from haversack.config import load
 from haversack.errors import HaversackError, InvalidArgument, NotFound
 from haversack.hosts.host import Host, expanded, host_named, known_hosts
 from haversack.hosts.sessions.kept_sessions import KeptSession, kept_sessions, records_of
-from haversack.memory.transfer import import_foreign
+from haversack.memory.transfer.json_lines import import_foreign
 from haversack.values import record
 
 _NOUN = "sessions"

@@ -8,8 +8,8 @@ from typing import Any
 
 from haversack.errors import InvalidArgument
 from haversack.memory.importers.values import kind, text, titled
-from haversack.memory.plain_records import uid
 from haversack.memory.save.checks import RELATION_TYPES
+from haversack.memory.transfer.plain_records import uid
 
 PLACES = ()
 

@@ -3,7 +3,7 @@
 from haversack.digests import blake2b
 from haversack.errors import Changed, Conflict, InvalidArgument, NotFound
 from haversack.memory.lookup import get
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import VERIFICATIONS, check_member
 from haversack.memory.save.pipeline import Draft, checked, content_hash, redacted

@@ -7,7 +7,7 @@ from unicodedata import normalize
 from haversack.digests import blake2b
 from haversack.errors import NotFound
 from haversack.memory import sessions
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import (
     MAX_TITLE,

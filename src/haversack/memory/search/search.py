@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from haversack.errors import InvalidArgument
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import (
     CURRENT_STATUSES,

@@ -1,4 +1,4 @@
-"""`mem_stats`: what the store holds, in figures."""
+"""`mem_stats` and `memory_figures`: what the store holds, in figures."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from haversack.text.amounts import counted
 from haversack.text.clipping import one_line
 from haversack.text.times import date
 from haversack.tools.declaration import Command, Unlisted, tool
-from haversack.tools.road.outcomes import Document, Outcome
+from haversack.tools.road.outcomes import Block, Document, Facts, Outcome, Result
 from haversack.tools.shared_parameters import ProjectFilter
 
 
@@ -77,3 +77,29 @@ def _span(figures: Statistics) -> str:
     if figures.oldest is None or figures.newest is None:
         return ""
     return f", from {date(figures.oldest)} to {date(figures.newest)}"
+
+
+@tool(group="terminal", title="Figures of the memory")
+def memory_figures(caller: Caller, *, project: ProjectFilter = "") -> Outcome:
+    """Tokens stored by week, kind and project, the newest week first."""
+    rows = by_week(caller.memory, project=project)
+    blocks = [
+        _block(f"{date(row.week)} {row.kind} {row.project or '(none)'}", {
+            "week": date(row.week), "kind": row.kind, "project": row.project, "count": row.count, "tokens": row.tokens,
+        })
+        for row in rows
+    ]  # fmt: skip
+    tokens = sum(row.tokens for row in rows)
+    return Result(
+        blocks=blocks,
+        noun="figures",
+        total=len(blocks),
+        empty="Nothing is stored yet.",
+        facts={"tokens_in_all": tokens},
+        brief=f"{tokens:,} tokens in {len(blocks)} figures",
+    )
+
+
+def _block(name: str, facts: Facts) -> Block:
+    line = f"{name}: {facts['count']:,} observations, {facts['tokens']:,} tokens"
+    return Block(name, lambda _: line, lambda _: facts)

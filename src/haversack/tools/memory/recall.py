@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from haversack.app import Caller
 from haversack.memory import context as recalling
-from haversack.memory.graph import graph, relations_of
+from haversack.memory.relations import graph, relations_of
 from haversack.memory.save.checks import SCOPES, STATUSES
 from haversack.memory.save.edits import state_hash
 from haversack.memory.search import search

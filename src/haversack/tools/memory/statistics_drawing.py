@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.statistics import Figure, Statistics
 from haversack.text.clipping import one_line
 from haversack.text.times import date

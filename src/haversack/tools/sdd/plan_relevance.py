@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from haversack.app import Caller
 from haversack.errors import InvalidArgument
-from haversack.memory.projects import project_key
+from haversack.memory.projects.identity import project_key
 from haversack.memory.search import search
 from haversack.memory.search.query import Query, parse_query
 from haversack.memory.search.ranking import Hit

@@ -8,9 +8,9 @@ from haversack import private_files
 from haversack.app import Caller
 from haversack.console import STANDARD
 from haversack.errors import InvalidArgument, NotFound
-from haversack.memory import transfer
 from haversack.memory.importers import sources
 from haversack.memory.importers.sources import SOURCES
+from haversack.memory.transfer import json_lines as transfer
 from haversack.tools.declaration import Command, tool
 from haversack.tools.road.outcomes import Done, Outcome
 

@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from haversack.app import Caller
-from haversack.memory import project_changes
-from haversack.memory.project_changes import Changed
+from haversack.memory.projects import changes as project_changes
+from haversack.memory.projects.changes import Changed
 from haversack.tools.declaration import Command, tool
 from haversack.tools.road.outcomes import Block, Done, Outcome, Result
 

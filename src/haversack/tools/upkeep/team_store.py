@@ -109,7 +109,7 @@ def migrate_store(
     switch: Annotated[bool, "Use the new store from now on: write it into config.toml"] = False,
 ) -> Outcome:
     """Copy a store to another place in one transaction, checked before it ends; the source is never changed."""
-    from haversack.memory import migration
+    from haversack.memory.transfer import migration
 
     began = time.monotonic()
     config = caller.config

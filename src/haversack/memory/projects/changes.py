@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from haversack.errors import Conflict, InvalidArgument, NotFound
-from haversack.memory.project_names import resolve
-from haversack.memory.projects import project_key, short_name
+from haversack.memory.projects.identity import project_key, short_name
+from haversack.memory.projects.names import resolve
 from haversack.memory.room import Memory
 from haversack.memory.save.checks import check_line, check_text
 from haversack.memory.save.pipeline import Draft, content_hash

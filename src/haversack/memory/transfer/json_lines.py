@@ -13,13 +13,13 @@ from itertools import islice
 from typing import Any
 
 from haversack.errors import InvalidArgument
-from haversack.memory import plain_records
 from haversack.memory import sessions as sessions_of_memory
-from haversack.memory.plain_records import PlainObservation
-from haversack.memory.projects import project_key
-from haversack.memory.record_gate import Gate
+from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.memory.search import index_words
+from haversack.memory.transfer import plain_records
+from haversack.memory.transfer.plain_records import PlainObservation
+from haversack.memory.transfer.record_gate import Gate
 from haversack.store import observations, relations, sessions
 from haversack.store.engine import ConstraintBroken
 from haversack.store.observations import NewObservation

@@ -1,7 +1,7 @@
 """Which project a name or a folder means in this store, and the name people are shown for it."""
 
 from haversack.errors import InvalidArgument, StoreBusy, StoreUnwritable
-from haversack.memory.projects import detect_project, project_key, short_name
+from haversack.memory.projects.identity import detect_project, project_key, short_name
 from haversack.memory.room import Memory
 from haversack.store import projects as table
 from haversack.store.engine import Reader
@@ -83,7 +83,7 @@ def _adopt_old_name(memory: Memory, short: str, identity: str) -> None:
 
     Sessions that ran in a folder of another repository with the same bare name stay for that one.
     """
-    from haversack.memory.project_changes import adopt
+    from haversack.memory.projects.changes import adopt
 
     try:
         with memory.database.read() as tx:
