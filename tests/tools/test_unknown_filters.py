@@ -48,6 +48,10 @@ def test_a_known_filter_that_matches_nothing_is_not_called_unknown(seeded: Calle
     assert "No memory has" not in call(seeded, "list_observations", {"kind": "bugfix", "since": "2030-01-01"}).text
 
 
+def test_a_list_of_an_empty_store_says_how_to_begin(caller: Caller) -> None:
+    assert "Nothing is remembered yet. mem_save keeps the first." in call(caller, "list_observations", {}).text
+
+
 def test_a_search_reply_does_not_look_like_json(seeded: Caller) -> None:
     for level in ("summary", "standard", "full", "auto"):
         for arguments in ({"query": "gateway"}, {"query": "zebra"}, {"query": "gateway", "explain": True}):

@@ -8,7 +8,7 @@ from haversack.memory import context, sessions
 from haversack.memory.save import edits
 from haversack.memory.save.checks import SCOPES, STATUSES, VERIFICATIONS
 from haversack.memory.search import search
-from haversack.store.records import Session
+from haversack.store.records import Filters, Session
 from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, resumes, tool
 from haversack.tools.memory.observation_views import observation_block, revision_block, session_block
@@ -45,7 +45,7 @@ def list_observations(
     limit: Limit = 20,
 ) -> Outcome:
     """Memories by recency, the newest first."""
-    project = caller.memory.scope(project)
+    named, project = project, caller.memory.scope(project)
     chosen = search.filters(
         caller.memory, kind=kind, project=project, scope=scope, namespace=namespace, tags=tuple(tags),
         status=status, since=since, until=until, verification=verification, deleted=deleted,
@@ -54,9 +54,7 @@ def list_observations(
         found = context.recent(caller.memory, chosen, limit)
         total = context.count_observations(caller.memory, chosen)
         rest = rest_of_list(caller, chosen, found, total) if len(found) < total else None
-    nothing = "Nothing matches."
-    if not found:
-        nothing = unknown_in(caller, chosen, project=project, kind=kind, tags=tags) or nothing
+    nothing = "" if found else _why_nothing(caller, chosen, named=named, kind=kind, tags=tags)
     return Result(
         blocks=[observation_block(each) for each in found],
         noun="observations",
@@ -66,6 +64,18 @@ def list_observations(
         rest=rest,
         brief=f"{len(found)} of {total} observations",
     )
+
+
+def _why_nothing(caller: Caller, chosen: Filters, *, named: str, kind: str, tags: list[str]) -> str:
+    """What to say of an empty list: an unknown filter, a place where nothing is yet, or just that."""
+    if unknown := unknown_in(caller, chosen, project=named, kind=kind, tags=tags):
+        return unknown
+    place = Filters(project_key=chosen.project_key)
+    if context.count_observations(caller.memory, place):
+        return "Nothing matches."
+    label = caller.memory.labels()
+    of = f" for project {one_line(label(chosen.project_key), 60)}" if chosen.project_key else ""
+    return f"Nothing is remembered yet{of}. mem_save keeps the first."
 
 
 @tool(
