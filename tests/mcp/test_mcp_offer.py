@@ -71,7 +71,7 @@ def test_a_fault_of_the_server_is_told_as_such_and_the_next_call_works(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr("haversack.memory.statistics.observations.totals", broken)
+    monkeypatch.setattr("haversack.memory.statistics.observation_figures.totals", broken)
     answers = talk(hello(), called(1, "mem_stats"), called(2, "mem_search", query="x"))
     text = answer_to(1, answers)["result"]["content"][0]["text"]
     assert text.startswith("internal_error: unexpected ZeroDivisionError in tools/call mem_stats")

@@ -104,7 +104,7 @@ def test_two_changes_of_one_title_get_folders_of_their_own(desk: "Desk") -> None
 
 def test_each_change_is_remembered_under_its_own_topic(desk: "Desk") -> None:
     desk.init()
-    assert desk.start_change("Größe").remembrance.topic_key == "sdd/library/change/größe"
+    assert desk.start_change("Größe").observation.topic_key == "sdd/library/change/größe"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_every_decision_has_its_own_number_file_and_memory(desk: "Desk") -> None
     desk.init()
     first, second = adr(desk, "Use SQLite"), adr(desk, "Use SQLite")
     assert (first.written.path, second.written.path) == ("sdd/adrs/001-use-sqlite.md", "sdd/adrs/002-use-sqlite.md")
-    assert first.remembrance.topic_key != second.remembrance.topic_key
+    assert first.observation.topic_key != second.observation.topic_key
     assert desk.read("adrs/001-use-sqlite.md") == (
         "# ADR-001: Use SQLite\n\n- Status: accepted\n- Date: 2026-03-01\n\n## Context\n\nWe need a store.\n\n"
         "## Decision\n\nSQLite.\n\n## Rationale\n\nIt is one file.\n"

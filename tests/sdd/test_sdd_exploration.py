@@ -8,9 +8,9 @@ from haversack.sdd.documents.exploration import Notes, explore, suggest, topic_o
 
 def test_notes_are_kept_by_section_under_the_topic_of_their_title() -> None:
     found = explore("Dark mode", Notes(goals="- Easy on the eyes", unknowns="- Which colours?"))
-    assert found.remembrance.topic_key == topic_of("Dark mode") == "explore/dark-mode"
-    assert found.remembrance.kind == "explore"
-    assert found.remembrance.content == (
+    assert found.observation.topic_key == topic_of("Dark mode") == "explore/dark-mode"
+    assert found.observation.kind == "explore"
+    assert found.observation.content == (
         "# Dark mode\n\n## Goals\n\n- Easy on the eyes\n\n## Unknowns\n\n- Which colours?"
     )
     assert found.open_questions == 1
@@ -21,21 +21,21 @@ def test_exploring_again_merges_by_section_and_says_nothing_twice() -> None:
     again = explore(
         "Dark mode",
         Notes(goals="- easy on the eyes.\n- Saves power", decisions="- No toggle"),
-        first.remembrance.content,
+        first.observation.content,
     )
-    assert again.remembrance.content == (
+    assert again.observation.content == (
         "# Dark mode\n\n## Goals\n\n- Easy on the eyes\n- Saves power\n\n"
         "## Decisions\n\n- No toggle\n\n## Context\n\nAsked for by users"
     )
     assert {name: count for name, count in again.added.items() if count} == {"goals": 1, "decisions": 1}
-    same = explore("Dark mode", Notes(goals="- Saves power"), again.remembrance.content)
-    assert same.remembrance.content == again.remembrance.content
+    same = explore("Dark mode", Notes(goals="- Saves power"), again.observation.content)
+    assert same.observation.content == again.observation.content
 
 
 def test_headings_inside_notes_do_not_end_their_section() -> None:
     first = explore("X", Notes(goals="# Big\n- a", context="c"))
-    again = explore("X", Notes(goals="- b"), first.remembrance.content)
-    assert again.remembrance.content == "# X\n\n## Goals\n\n### Big\n- a\n- b\n\n## Context\n\nc"
+    again = explore("X", Notes(goals="- b"), first.observation.content)
+    assert again.observation.content == "# X\n\n## Goals\n\n### Big\n- a\n- b\n\n## Context\n\nc"
 
 
 @pytest.mark.parametrize(

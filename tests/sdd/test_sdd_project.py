@@ -59,7 +59,7 @@ def test_each_stage_leaves_something_to_remember_under_its_own_topic(desk: "Desk
     outcome = desk.run(stage)
     receipt = outcome if isinstance(outcome, Receipt) else outcome.receipt
     assert receipt is not None
-    remembered = receipt.remembrance
+    remembered = receipt.observation
     assert remembered.kind == "decision"
     assert remembered.topic_key == f"sdd/library/{stage}"
     assert receipt.written.path in remembered.content
@@ -369,4 +369,4 @@ def test_artifacts_without_a_state_are_not_buried_by_a_new_project(desk: "Desk")
 def test_names_in_any_script_are_kept_as_they_are(desk: "Desk") -> None:
     receipt = desk.init(name="図書館 🏛")
     assert json.loads(desk.read("sdd.json"))["name"] == "図書館 🏛"
-    assert receipt.remembrance.topic_key == "sdd/図書館/init"
+    assert receipt.observation.topic_key == "sdd/図書館/init"

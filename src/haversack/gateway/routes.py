@@ -7,6 +7,7 @@ from haversack.errors import HaversackError
 from haversack.gateway.desk import Json, Pending
 from haversack.gateway.upstream.lane import Lane
 from haversack.patterns import pattern
+from haversack.protocol.spans import Span, members
 
 _HOLE = pattern(r"\{[^}]*\}")
 
@@ -98,3 +99,15 @@ def _matches(template: str, address: str) -> bool:
 
     parts: list[Any] = [re.escape(part) for part in _HOLE.split(template)]
     return re.fullmatch(".+?".join(parts), address) is not None
+
+
+def task_span(text: str, result: Json) -> Span | None:
+    """Where the id of a task stands in an answer that began one."""
+    outer = members(text)["result"].value
+    if isinstance(result.get("taskId"), str):
+        return members(text, outer.start)["taskId"].value
+    task = result.get("task")
+    if isinstance(task, dict) and isinstance(task.get("taskId"), str):
+        inner = members(text, outer.start)["task"].value
+        return members(text, inner.start)["taskId"].value
+    return None

@@ -15,7 +15,7 @@ from haversack.gateway.listing.last_lists import LastLists
 from haversack.gateway.listing.names import door_names, prefixed
 from haversack.gateway.own_tools import FIND_IN, MORE, failed, text_result
 from haversack.gateway.requests import key_of
-from haversack.gateway.routes import Routes
+from haversack.gateway.routes import Routes, task_span
 from haversack.gateway.settings import Server
 from haversack.gateway.upstream.lane import Lane
 from haversack.gateway.upstream.spool import Spool, ends_of
@@ -23,7 +23,7 @@ from haversack.gateway.upstream.watchdog import Watchdog
 from haversack.gateway.wrap import LONGEST_PARSED, End
 from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from haversack.protocol.raw_lines import LongLine, RawLines
-from haversack.protocol.spans import Span, members, spliced
+from haversack.protocol.spans import members, spliced
 from haversack.text.clipping import word_end
 from haversack.values import replace
 from haversack.version import __version__
@@ -315,7 +315,7 @@ class Gateway:
         text = line.decode("utf-8", "replace")
         result = message.get("result")
         changes = [(members(text)["id"].value, json.dumps(pending.identifier))]
-        if isinstance(result, dict) and (found := _task_span(text, result)) is not None:
+        if isinstance(result, dict) and (found := task_span(text, result)) is not None:
             task = str((result.get("task") or result)["taskId"])
             self._routes.tasks[prefixed(lane.name, task)] = replace(pending, method="tasks/result")
             changes.append((found, json.dumps(prefixed(lane.name, task))))
@@ -373,18 +373,6 @@ class Gateway:
         for pending in waiting:
             if self._pending.pop(key_of(pending.identifier), None) is not None:
                 self._refuse(pending, ToolFailed(message, hint="the server is started again by the next call"))
-
-
-def _task_span(text: str, result: Json) -> Span | None:
-    """Where the id of a task stands in an answer that began one."""
-    outer = members(text)["result"].value
-    if isinstance(result.get("taskId"), str):
-        return members(text, outer.start)["taskId"].value
-    task = result.get("task")
-    if isinstance(task, dict) and isinstance(task.get("taskId"), str):
-        inner = members(text, outer.start)["task"].value
-        return members(text, inner.start)["taskId"].value
-    return None
 
 
 def _quietly(lane: Lane, method: str, params: Json) -> None:

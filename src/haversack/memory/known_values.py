@@ -2,7 +2,7 @@
 
 from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
-from haversack.store import observations
+from haversack.store import observation_figures
 from haversack.store.records import Filters
 from haversack.values import record
 
@@ -22,10 +22,10 @@ def known_values(memory: Memory, name: str) -> list[str]:
     """The values in use for `kind`, `tag` or `project`, the most used first."""
     with memory.database.read() as tx:
         if name == "kind":
-            return [str(kind) for kind, _ in observations.counted_by(tx, "kind", Filters())]
+            return [str(kind) for kind, _ in observation_figures.counted_by(tx, "kind", Filters())]
         if name == "tag":
-            return [tag for tag, _ in observations.counted_by_tag(tx)]
-        return [project for project, _ in observations.counted_by_project(tx, Filters()) if project]
+            return [tag for tag, _ in observation_figures.counted_by_tag(tx)]
+        return [project for project, _ in observation_figures.counted_by_project(tx, Filters()) if project]
 
 
 def unknown_values(memory: Memory, *, kind: str, project: str, tags: tuple[str, ...]) -> list[UnknownValue]:

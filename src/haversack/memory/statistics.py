@@ -2,7 +2,7 @@
 
 from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
-from haversack.store import observations, relations, session_events, sessions
+from haversack.store import observation_figures, observations, relations, session_events, sessions
 from haversack.store.records import Filters
 from haversack.values import record
 
@@ -32,7 +32,7 @@ def statistics(memory: Memory, *, project: str = "") -> Statistics:
     key = project_key(project) if project else ""
     live = Filters(project_key=key)
     with memory.database.read() as tx:
-        totals = observations.totals(tx, live)
+        totals = observation_figures.totals(tx, live)
         recalled, opened = session_events.injected_and_opened(tx)
         return Statistics(
             observations=totals.observations,
@@ -44,8 +44,8 @@ def statistics(memory: Memory, *, project: str = "") -> Statistics:
             relations=relations.count(tx, key),
             oldest=totals.oldest,
             newest=totals.newest,
-            projects=tuple(observations.counted_by_project(tx, live)),
-            kinds=tuple(observations.counted_by(tx, "kind", live)),
+            projects=tuple(observation_figures.counted_by_project(tx, live)),
+            kinds=tuple(observation_figures.counted_by(tx, "kind", live)),
             size_on_disk=memory.database.size(),
             recalled=recalled,
             opened=opened,
@@ -67,4 +67,4 @@ def figures(memory: Memory, *, project: str = "") -> list[Figure]:
     """Counts and tokens by week, kind and project, the newest week first."""
     live = Filters(project_key=project_key(project) if project else "")
     with memory.database.read() as tx:
-        return [Figure(*row) for row in observations.by_week(tx, live)]
+        return [Figure(*row) for row in observation_figures.by_week(tx, live)]

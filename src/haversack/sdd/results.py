@@ -10,7 +10,7 @@ from haversack.values import record
 
 
 @record
-class Remembrance:
+class ObservationText:
     """What a step leaves for memory to find."""
 
     title: str
@@ -33,7 +33,7 @@ class Receipt:
     next_step: NextStep
     stale: tuple[str, ...]
     findings: tuple[Finding, ...]
-    remembrance: Remembrance
+    observation: ObservationText
     given_ids: tuple[str, ...] = ()
     count: int | None = None
     waves: int | None = None
@@ -106,7 +106,7 @@ class ChangeReceipt:
     written: Written
     next_step: NextStep
     findings: tuple[Finding, ...]
-    remembrance: Remembrance
+    observation: ObservationText
 
 
 @record
@@ -141,4 +141,4 @@ class DecisionReceipt:
     superseded: tuple[int, ...]
     findings: tuple[Finding, ...]
     next_step: NextStep
-    remembrance: Remembrance
+    observation: ObservationText

@@ -25,7 +25,7 @@ from haversack.sdd.documents.library import (
 from haversack.sdd.documents.slugs import slugify
 from haversack.sdd.flows import changes, pipeline
 from haversack.sdd.flows.project import one_of, stamp
-from haversack.sdd.results import DecisionReceipt, Remembrance
+from haversack.sdd.results import DecisionReceipt, ObservationText
 
 LONGEST_REMEMBERED = 20_000
 _STATUS_LINE = pattern(r"^- Status: .*$", re.MULTILINE)
@@ -56,7 +56,7 @@ def record_decision(
         for each in old:
             _mark_superseded(folder, each, number)
     project_title = project_name(folder, project)
-    remembrance = Remembrance(
+    observation = ObservationText(
         title=f"{project_title}: ADR-{number:03d} {title}",
         content=f"{written.path}\n\n{text if len(text) <= LONGEST_REMEMBERED else artifacts.outline(text)}",
         kind="decision",
@@ -68,7 +68,7 @@ def record_decision(
     findings = (*placeholders(document), *unknown_ids(document, known_ids(documents), families))
     active = active_change(load_changes(folder))
     step = changes.next_step(active) if active else pipeline.next_step(project)
-    return DecisionReceipt(project_title, number, title, written, old, findings, step, remembrance)
+    return DecisionReceipt(project_title, number, title, written, old, findings, step, observation)
 
 
 def _superseded(folder: Folder, supersedes: str) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from haversack.sdd.documents import markdown
 from haversack.sdd.documents.artifacts import single_line
 from haversack.sdd.documents.slugs import slugify
 from haversack.sdd.flows.changes import ChangeType, Size
-from haversack.sdd.results import Remembrance
+from haversack.sdd.results import ObservationText
 from haversack.values import fields, record
 
 _SIGNS: Mapping[ChangeType, re.Pattern[str]] = {
@@ -50,10 +50,10 @@ class Suggestion:
 
 @record
 class Exploration:
-    """The notes after merging, as a remembrance; `added` counts new lines by section."""
+    """The notes after merging, as an observation; `added` counts new lines by section."""
 
     title: str
-    remembrance: Remembrance
+    observation: ObservationText
     added: Mapping[str, int]
     suggestion: Suggestion
     open_questions: int
@@ -78,8 +78,8 @@ def explore(title: str, notes: Notes, earlier: str = "") -> Exploration:
         merged[name], added[name] = _merged(section.text.strip("\n") if section else "", markdown.demote(text, 2))
     sections = (f"## {name.capitalize()}\n\n{text}" for name, text in merged.items() if text)
     content = "\n\n".join((f"# {title}", *sections))
-    remembrance = Remembrance(title, content, "explore", topic_of(title))
-    return Exploration(title, remembrance, added, suggest(title, merged), _count(merged["unknowns"]))
+    observation = ObservationText(title, content, "explore", topic_of(title))
+    return Exploration(title, observation, added, suggest(title, merged), _count(merged["unknowns"]))
 
 
 def suggest(title: str, notes: Mapping[str, str]) -> Suggestion:

@@ -19,7 +19,7 @@ from haversack.sdd.flows import changes
 from haversack.sdd.flows.changes import SIZES, TYPES, Change
 from haversack.sdd.flows.pipeline import Project
 from haversack.sdd.flows.project import one_of, stamp
-from haversack.sdd.results import ChangeFile, ChangeReceipt, ChangeReport, Remembrance
+from haversack.sdd.results import ChangeFile, ChangeReceipt, ChangeReport, ObservationText
 
 
 def start_change(workspace: str, *, change_type: str, size: str, description: str, now: datetime) -> ChangeReceipt:
@@ -137,7 +137,7 @@ def _receipt(
     name = project_name(folder, project)
     reached = f" at {change.current}" if change.current else ""
     about = f"{change.description.partition(chr(10))[0]}\n{change.size} {change.type}, {change.status}{reached}"
-    remembrance = Remembrance(
+    observation = ObservationText(
         title=f"{name}: change {change.slug}" + (f", {stage}" if stage else ""),
         content=f"{about}\n{written.path}\n\n{artifacts.outline(said)}",
         kind="decision",
@@ -145,4 +145,4 @@ def _receipt(
         topic_key=f"sdd/{slugify(name)}/change/{change.slug}" + (f"/{stage}" if stage else ""),
     )
     findings = tuple(f for f in read_trace(folder, project).findings if f.file == written.path)
-    return ChangeReceipt(name, change, written, changes.next_step(change), findings, remembrance)
+    return ChangeReceipt(name, change, written, changes.next_step(change), findings, observation)

@@ -18,7 +18,7 @@ from haversack.sdd.documents.requirements import requirements_in, rules_in
 from haversack.sdd.documents.slugs import slugify
 from haversack.sdd.flows import clarity, pipeline
 from haversack.sdd.flows.pipeline import ARTIFACTS, MODES, STAGES, VERDICTS, Project, Stage, Verdict
-from haversack.sdd.results import ClarityRound, Receipt, Remembrance, ValidationReceipt
+from haversack.sdd.results import ClarityRound, ObservationText, Receipt, ValidationReceipt
 from haversack.values import record, replace
 
 Word = TypeVar("Word", bound=str)
@@ -220,7 +220,7 @@ def _findings_of(stage: Stage, written: Written, trace: Trace) -> tuple[Finding,
 def _receipt(
     project: Project, stage: Stage, written: Written, composed: _Composed, findings: tuple[Finding, ...]
 ) -> Receipt:
-    remembrance = Remembrance(
+    observation = ObservationText(
         title=f"{project.name}: {stage}",
         content=f"{written.path}\n\n{artifacts.outline(composed.text)}",
         kind="decision",
@@ -233,7 +233,7 @@ def _receipt(
         next_step=pipeline.next_step(project),
         stale=project.stale,
         findings=findings,
-        remembrance=remembrance,
+        observation=observation,
         given_ids=composed.given_ids,
         count=composed.count,
         waves=composed.waves,

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from haversack.app import Caller
-from haversack.memory.save.pipeline import Draft, save
+from haversack.memory.save.pipeline import Draft, Saved, save
 from haversack.memory.search.search import by_topic
 from haversack.sdd.documents import exploration
 from haversack.sdd.documents.artifacts import ADR_STATUSES, Decision
@@ -58,24 +58,7 @@ Suggests type and size of a change."""
         decisions=decisions,
         context=context,
     )
-    # One transaction, so that of two who explore the same title neither loses notes.
-    with caller.database.write():
-        place, earlier = _earlier(caller, title, project, scope)
-        found = exploration.explore(title, notes, earlier)
-        held = found.remembrance
-        saved = save(
-            caller.memory,
-            Draft(
-                title=held.title,
-                content=held.content,
-                kind=held.kind,
-                project=place,
-                scope=scope,
-                session_id=session_id,
-                topic_key=held.topic_key,
-                tool_name="sdd_explore",
-            ),
-        )
+    found, saved = _explore(caller, title, notes, project=project, scope=scope, session_id=session_id)
     added = {name: count for name, count in found.added.items() if count}
     what = ", ".join(f"{name} {count}" for name, count in added.items()) or "nothing new"
     suggestion = found.suggestion
@@ -97,6 +80,27 @@ Suggests type and size of a change."""
     return Done(message, facts, brief=f"explored {one_line(found.title, 80)} in #{saved.id}: {what}")
 
 
+def _explore(
+    caller: Caller, title: str, notes: Notes, *, project: str, scope: str, session_id: str
+) -> tuple[exploration.Exploration, Saved]:
+    """The notes merged with those of the same title, and the observation that keeps them."""
+    # One transaction, so that of two who explore the same title neither loses notes.
+    with caller.database.write():
+        project_name, earlier = _earlier(caller, title, project, scope)
+        found = exploration.explore(title, notes, earlier)
+        draft = Draft(
+            title=found.observation.title,
+            content=found.observation.content,
+            kind=found.observation.kind,
+            project=project_name,
+            scope=scope,
+            session_id=session_id,
+            topic_key=found.observation.topic_key,
+            tool_name="sdd_explore",
+        )
+        return found, save(caller.memory, draft)
+
+
 def _earlier(caller: Caller, title: str, project: str, scope: str) -> tuple[str, str]:
     """The project an exploration is kept under, and its text so far.
 
@@ -104,9 +108,9 @@ def _earlier(caller: Caller, title: str, project: str, scope: str) -> tuple[str,
     """
     detected = caller.memory.project()
     own = project or plan_name(caller) or detected
-    for place in (own,) if project else (own, detected):
-        if held := by_topic(caller.memory, topic_of(title), project=place, scope=scope):
-            return place, held.content
+    for project_name in (own,) if project else (own, detected):
+        if observation := by_topic(caller.memory, topic_of(title), project=project_name, scope=scope):
+            return project_name, observation.content
     return own, ""
 
 

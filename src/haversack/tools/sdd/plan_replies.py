@@ -11,7 +11,7 @@ from haversack.memory.save.pipeline import Draft, save
 from haversack.sdd.checks.traceability import Finding
 from haversack.sdd.documents.library import load_project, located
 from haversack.sdd.flows.stages import NextStep
-from haversack.sdd.results import ChangeReceipt, DecisionReceipt, Receipt, Remembrance
+from haversack.sdd.results import ChangeReceipt, DecisionReceipt, ObservationText, Receipt
 from haversack.text.amounts import counted
 from haversack.text.clipping import one_line
 from haversack.text.redaction import describe
@@ -29,7 +29,7 @@ _WORTH_CUTTING = 60
 
 @record
 class Remembered:
-    """What became of a remembrance; no id when it could not be saved."""
+    """What became of an observation; no id when it could not be saved."""
 
     id: int | None
     sentence: str
@@ -55,14 +55,14 @@ def moment(caller: Caller) -> datetime:
     return datetime.fromtimestamp(caller.now() / 1_000_000, UTC)
 
 
-def remember(caller: Caller, remembrance: Remembrance, *, project: str, tool: str) -> Remembered:
+def remember(caller: Caller, observation: ObservationText, *, project: str, tool: str) -> Remembered:
     """Put a step into memory; the step is taken already, so a memory that fails is told and not raised."""
     draft = Draft(
-        title=remembrance.title,
-        content=remembrance.content,
-        kind=remembrance.kind,
+        title=observation.title,
+        content=observation.content,
+        kind=observation.kind,
         project=project,
-        topic_key=remembrance.topic_key,
+        topic_key=observation.topic_key,
         tool_name=tool,
     )
     try:
@@ -78,7 +78,7 @@ def confirmed(
 ) -> Result:
     """The reply to a step: what was written and what is next, with what is wrong with the artifact as blocks."""
     written = step.written
-    remembered = remember(caller, step.remembrance, project=step.project, tool=tool)
+    remembered = remember(caller, step.observation, project=step.project, tool=tool)
     size = f"{counted(written.size, 'byte')}, {counted(written.lines, 'line')}"
     kept = f" The version before is {written.kept}." if written.kept else ""
     opening = f"Wrote {written.path} ({size}): {said}.{kept} {remembered.sentence}"
