@@ -143,7 +143,7 @@ def check_totals(asked: Asked, result: Result, shown: dict[str, str], reply: Rep
 
 
 def check_price(asked: Asked, reply: Reply) -> None:
-    """Following the key costs what was said: within a tenth, and marked as JSON marks it where it is an estimate."""
+    """Following the key costs what was said: to the token, or within a tenth where it is called an estimate."""
     if reply.left is None:
         return
     said = stated(asked, reply)
@@ -154,7 +154,8 @@ def check_price(asked: Asked, reply: Reply) -> None:
         tokens += page.tokens
         key = page.left.key if page.left else ""
     note(f"said {reply.left.price}, paid {tokens}")
-    assert abs(tokens - reply.left.price) <= max(0.1 * tokens, 5), "priced: how many tokens"
+    off = abs(tokens - reply.left.price)
+    assert off <= (0 if reply.left.exact else max(0.1 * tokens, 5)), "priced: how many tokens"
     if asked.format == "json":
         assert ("estimate" in json.loads(reply.text)["more"]) == (not reply.left.exact), "an estimate is marked"
 

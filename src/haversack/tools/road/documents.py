@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from haversack.errors import BudgetTooSmall
-from haversack.tokens import Budget, LeftOut, cut
+from haversack.tokens import PROFILES, Budget, LeftOut, cut
+from haversack.tokens.o200k import starts_cleanly
 from haversack.tokens.pages import measure_up_to
 from haversack.tools.road.drafts import DEAREST_KEY, Draft, Remainder, Reply, settle
-from haversack.tools.road.layouts import Frame, Layout
+from haversack.tools.road.layouts import Frame, Layout, TextLayout
 from haversack.tools.road.outcomes import NO_FACTS, Document
 from haversack.values import replace
 
@@ -15,6 +16,8 @@ _COUNTED = 100_000
 _SLICES = 25
 _COUNTED_AS_JSON = 4_000
 _UNLIMITED = 10**12
+_ENOUGH = 10**6
+"""A budget that holds every page."""
 
 
 def fit_document(document: Document, budget: Budget, layout: Layout) -> Draft:
@@ -58,7 +61,7 @@ class _Paging:
         if self.layout.is_json and document.facts and not document.lines_before:
             shown = ""  # its facts say it all
         elif not self.layout.is_json:
-            shown = cut(shown, _UNLIMITED, self.measure, fence=document.fence).shown
+            shown = _dressed(document)
         reply = self._written(shown, frame)
         return Draft(lambda _: reply) if reply.tokens <= self.budget.tokens else None
 
@@ -81,7 +84,6 @@ class _Paging:
 
     def _draft(self, taken: str, shown: str, fence: str, units: int, frame: Frame) -> Draft:
         document, lines = self.document, taken.count("\n")
-        measured = max(1, self.measure(taken))
         after = replace(
             document,
             text=document.text[len(taken) :],
@@ -90,16 +92,15 @@ class _Paging:
             lines_before=document.lines_before + lines,
             fence=fence,
             offset=document.offset + len(taken) if document.snapshot else 0,
-            units=max(1, units - measured),
             profile=self.profile.name,
             brief="",
         )
-        body = self.measure(self.layout.page(shown))
-        one_page = sum(map(self.measure, self._around(Frame(10_000, 10**6, self.total, False, None), after)))
-        price = self.profile.tokens(max(1, round((units - measured) * self._dearer())) + one_page)
-        items = self.total - after.lines_before
         # Escaped as JSON, or too long to be counted whole, the rest is priced by a part of it.
         exact = not self.layout.is_json and len(document.text) <= _COUNTED
+        price, units_after = (self._counted if exact else self._likely)(taken, after, units)
+        after = replace(after, units=units_after)
+        body = self.measure(self.layout.page(shown))
+        items = self.total - after.lines_before
         frame = replace(
             frame,
             shown=max(lines, 1 if taken else 0),
@@ -111,6 +112,35 @@ class _Paging:
             return self._written(shown, replace(frame, left=LeftOut(key, items, price, exact=exact)))
 
         return Draft(write, Remainder(document=after))
+
+    def _counted(self, taken: str, after: Document, units: int) -> tuple[int, int | None]:
+        """What `more` sends for the rest when its budget holds it, and what that measures where it is one text."""
+        body = self.layout.page(_dressed(after))
+        is_plain = body == self.layout.page(after.text)
+        if is_plain and taken.endswith("\n") and starts_cleanly(body) and self._is_known_profile():
+            units_after = units - self.measure(taken)
+        else:
+            units_after = self.measure(body)
+        adding_up = units_after if self._is_known_profile() else None
+        frame = Frame(0, _ENOUGH, self.total, False, None)
+        layout: Layout = TextLayout()  # the account may have another word by then
+
+        def around(frame: Frame) -> tuple[str, str]:
+            return layout.document_head(after, frame), layout.document_tail(after, frame, self.total)
+
+        tokens = settle(around, body, adding_up, frame, Budget(_ENOUGH, self.profile))[1]
+        return tokens, units_after if is_plain else None
+
+    def _likely(self, taken: str, after: Document, units: int) -> tuple[int, int | None]:
+        """About what the rest costs, and what it measures, as long as it is too long to be counted."""
+        left = max(1, units - max(1, self.measure(taken)))
+        one_page = sum(map(self.measure, self._around(Frame(10_000, _ENOUGH, self.total, False, None), after)))
+        price = self.profile.tokens(max(1, round(left * self._dearer())) + one_page)
+        return price, left if self.layout.is_json or len(after.text) > _COUNTED else None
+
+    def _is_known_profile(self) -> bool:
+        """Whether lines add up: in a channel of its own a line feed may be written otherwise."""
+        return PROFILES.get(self.profile.name) is self.profile
 
     def _dearer(self) -> float:
         """How much more a unit of text costs in this layout, where characters may have to be escaped."""
@@ -124,8 +154,8 @@ class _Paging:
         document = self.document
         if document.units is not None and document.profile == self.profile.name:
             return document.units
-        text = document.text
-        if len(text) <= _COUNTED:
+        text = self.document.text if self.layout.is_json else self.layout.page(document.text)
+        if len(document.text) <= _COUNTED:
             return self.measure(text)
         size = _COUNTED // _SLICES
         starts = [number * (len(text) - size) // (_SLICES - 1) for number in range(_SLICES)]
@@ -141,6 +171,11 @@ class _Paging:
     def _around(self, frame: Frame, document: Document | None = None) -> tuple[str, str]:
         page_of = document or self.document
         return self.layout.document_head(page_of, frame), self.layout.document_tail(page_of, frame, self.total)
+
+
+def _dressed(document: Document) -> str:
+    """The whole text as it is shown: no fence is left open."""
+    return cut(document.text, _UNLIMITED, lambda _: 0, fence=document.fence).shown
 
 
 __all__ = ["fit_document"]

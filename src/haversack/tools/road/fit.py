@@ -1,12 +1,11 @@
 """Fitting: a result and a budget in, a reply within the budget and what it left out. Nothing is read or written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from haversack.errors import BudgetTooSmall
-from haversack.tokens import PROFILES, Budget, Candidate, Choice, LeftOut, cut, pack_auto
+from haversack.tokens import Budget, Candidate, Choice, LeftOut, cut, pack_auto
 from haversack.tokens.footers import ALERT_FROM, LONG_FORM_FROM
-from haversack.tokens.o200k import starts_cleanly
 from haversack.tools.road.drafts import DEAREST_KEY, Draft, Remainder, Reply, settle
 from haversack.tools.road.layouts import Frame, JsonLayout, Layout, Piece, TextLayout, in_order
 from haversack.tools.road.outcomes import LEVELS, NO_FACTS, Block, Facts, Result
@@ -120,7 +119,7 @@ class _Fitting:
         return min(self._room_at(tokens) for tokens in (self.budget.tokens, *near))
 
     def _room_at(self, tokens: int) -> int:
-        left = LeftOut(DEAREST_KEY, self.result.total, self.prices.of(self.blocks, self.blocks).tokens)
+        left = LeftOut(DEAREST_KEY, self.result.total, self.prices.likely(self.blocks, self.blocks))
         names = tuple(block.name for block in self.blocks[:1])
         shown, allows = self.result.total, self.layout.notes.spendable
         frame = replace(
@@ -248,11 +247,10 @@ class _Writing:
         self.fitting, self.left_out = fitting, left_out
         self.result, self.layout = fitting.result, fitting.layout
         ranked = sorted(pieces, key=lambda piece: fitting.rank[id(piece.block)])
-        parts = list(self._parts(in_order(ranked, by_section=not self.layout.is_json)))
+        ordered = in_order(ranked, by_section=not self.layout.is_json)
+        parts = list(fitting.prices.parts(self.result, self.layout, ordered))
         self.body = self.layout.body("".join(text for text, _ in parts), fitting.frame)
-        # A profile of a channel of its own, in which a line feed may be written otherwise, counts the whole.
-        clean = PROFILES.get(fitting.profile.name) is fitting.profile and all(starts_cleanly(text) for text, _ in parts)
-        adds_up = clean and not fitting.frame.bare
+        adds_up = fitting.prices.adds_up(parts) and not fitting.frame.bare
         self.units = sum(units for _, units in parts) if adds_up else None
         shown = sum(piece.block.counted for piece in ranked)
         tokens = fitting.profile.tokens(self.units if self.units is not None else fitting.measure(self.body))
@@ -263,26 +261,6 @@ class _Writing:
             names=tuple(piece.block.name for piece in ranked),
             allows=self.layout.notes.allows(tokens, left.items, left.price) if left else None,
         )
-
-    def _parts(self, pieces: list[Piece]) -> Iterator[tuple[str, int]]:
-        """The lines of the body with what they measure, which is known of whole items."""
-        section, before, measure = "", None, self.fitting.measure
-        for piece in pieces:
-            if piece.block.section != section:
-                section = piece.block.section
-                written = self.layout.section(piece.block)
-                yield written, measure(written)
-            place = piece.block.place
-            if self.result.sequence and place is not None and before is not None and place > before + 1:
-                written = self.layout.hole(place - before - 1)
-                yield written, measure(written)
-            before = place
-            if piece is pieces[-1] or piece.shortened:
-                is_last = piece is pieces[-1]
-                written = (self.layout.last_item if is_last else self.layout.item)(self.result, piece)
-                yield written, measure(written)
-            else:
-                yield self.layout.item(self.result, piece), self.fitting.prices.cost(piece.block, piece.level)
 
     def reply(self, left: LeftOut | None) -> Reply:
         """The reply with its key; as JSON, with as many of the left-out blocks named as there is room for."""

@@ -87,14 +87,11 @@ class TextLayout:
 
     def item(self, result: Result, piece: Piece) -> str:
         """One item with what separates it from the next."""
-        return (piece.shortened or piece.block.text(piece.level)) + self._separator(result, piece)
+        return (piece.shortened or piece.block.text(piece.level)) + separator_at(result, piece.level)
 
     def last_item(self, result: Result, piece: Piece) -> str:
         """An item as it stands at the end, where nothing is to be separated."""
-        return self.item(result, piece).removesuffix(self._separator(result, piece)) + "\n"
-
-    def _separator(self, result: Result, piece: Piece) -> str:
-        return result.separator if piece.level != "full" or "\n" in result.separator[1:] else "\n\n"
+        return self.item(result, piece).removesuffix(separator_at(result, piece.level)) + "\n"
 
     def section(self, block: Block) -> str:
         return f"{block.section}\n" if block.section else ""
@@ -193,7 +190,9 @@ class JsonLayout:
 
     def tail(self, result: Result, frame: Frame) -> str:
         named = {"omitted": list(frame.omitted)} if result.lists_omitted and not frame.bare else {}
-        return "]," + self._closing(frame, result.total, result.tokens_name, named)
+        # A page that ends a result costs the same whatever budget it was asked for with: its price was told before.
+        is_last = result.goes_on and not frame.left
+        return "]," + self._closing(frame, result.total, result.tokens_name, named, with_budget=not is_last)
 
     def document_head(self, document: Document, frame: Frame) -> str:
         if document.facts and not frame.cut_by_budget and not document.lines_before:
@@ -209,7 +208,15 @@ class JsonLayout:
         whole = document.facts and not frame.cut_by_budget and not document.lines_before
         return ("" if whole else ",") + self._closing(frame, total)
 
-    def _closing(self, frame: Frame, total: int, tokens_name: str = "tokens", named: Facts | None = None) -> str:
+    def _closing(
+        self,
+        frame: Frame,
+        total: int,
+        tokens_name: str = "tokens",
+        named: Facts | None = None,
+        *,
+        with_budget: bool = True,
+    ) -> str:
         facts: dict[str, object] = {**(named or {}), "shown": frame.shown, "total": total}
         if frame.left:
             more: dict[str, object] = {"key": frame.left.key or None}
@@ -221,7 +228,7 @@ class JsonLayout:
                 facts["budget_allows"] = frame.allows
         if alert := _alert(self.notes, frame):
             facts["alert"] = alert
-        if not frame.is_small:
+        if with_budget and not frame.is_small:
             facts["budget"] = frame.budget
         facts[tokens_name] = frame.tokens
         return _json(facts)[1:]
@@ -252,6 +259,11 @@ def _alert(notes: Notes, frame: Frame) -> str:
     if frame.budget < ALERT_FROM:
         return ""
     return notes.alert or (notes.reason if frame.cut_by_budget else "")
+
+
+def separator_at(result: Result, level: str) -> str:
+    """What stands between two items of a result at a level: items in full are at least a blank line apart."""
+    return result.separator if level != "full" or "\n" in result.separator[1:] else "\n\n"
 
 
 def in_order(pieces: Sequence[Piece], *, by_section: bool) -> list[Piece]:

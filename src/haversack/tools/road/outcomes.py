@@ -71,7 +71,8 @@ class Result:
     what was left out, as far as there is room for it. `facts` may depend on the names of the blocks shown; what
     they cost must not. A `sequence` (a log, a timeline) is shown without holes: from its beginning, or around what
     it is about, as far as it fits. `refer` makes one rest of blocks that were left out and what comes behind them,
-    for tools that can render them again from the store; other blocks are stashed as they look.
+    for tools that can render them again from the store; other blocks are stashed as they look. A page of `more`
+    `goes_on` from an earlier reply.
     """
 
     blocks: Sequence[Block]
@@ -93,6 +94,7 @@ class Result:
     on_sent: OnSent | None = None
     sequence: bool = False
     refer: "Callable[[Sequence[Block]], Rest] | None" = None
+    goes_on: bool = False
 
 
 @record

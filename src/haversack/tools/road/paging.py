@@ -7,7 +7,7 @@ from haversack.app import Caller
 from haversack.errors import ExpiredKey
 from haversack.tools.declaration import Command, resuming, tool
 from haversack.tools.road.drafts import Remainder
-from haversack.tools.road.layouts import ADVICE_FOR_LESS
+from haversack.tools.road.layouts import ADVICE_FOR_LESS, separator_at
 from haversack.tools.road.outcomes import LEVELS, Block, Document, Facts, Outcome, Rest, Result
 from haversack.values import replace
 from haversack.worklog.stash import clean
@@ -38,7 +38,8 @@ def frozen(outcome: Outcome, remainder: Remainder, level: str) -> tuple[str, str
         "limit_hint": outcome.limit_hint,
         # A page has the level of the reply it goes on from: there is none to choose.
         "advice": outcome.advice.replace(ADVICE_FOR_LESS, ""),
-        "separator": outcome.separator,
+        # A page is fitted at no level of its own, so it is told how far apart items of this one stand.
+        "separator": separator_at(outcome, level),
         "items_name": outcome.items_name,
         "sequence": outcome.sequence,
         "already_shown": outcome.already_shown + shown,
@@ -102,6 +103,7 @@ def more(caller: Caller, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; 
         rest=rest,
         already_shown=held["already_shown"],
         sequence=held.get("sequence", False),
+        goes_on=True,
         extend=extend,
         brief=f"more({key}): {len(blocks)} {held['noun']}",
         on_sent=lambda _: caller.log.use_key(key),

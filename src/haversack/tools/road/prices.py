@@ -1,12 +1,13 @@
 """Prices: what each block costs in a reply, and what everything costs that a reply leaves out."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import pairwise
 
-from haversack.tokens import Profile
-from haversack.tools.road.layouts import Frame, Layout, Piece
+from haversack.tokens import PROFILES, Budget, Profile
+from haversack.tokens.o200k import starts_cleanly
+from haversack.tools.road.drafts import settle
+from haversack.tools.road.layouts import Frame, JsonLayout, Layout, Piece, TextLayout, in_order
 from haversack.tools.road.outcomes import NO_FACTS, Block, Rest, Result
 from haversack.values import record, replace
 
@@ -16,6 +17,10 @@ _LEARNED_FROM = 24
 """So many blocks, from all over, are rendered to learn what a weight costs."""
 TYPICAL = 60
 """Tokens of an item of which nothing else is known."""
+_COUNTED_WHOLE = 100_000
+"""Characters of a page that are counted once more where its lines do not add up; a longer one has a likely price."""
+_ENOUGH = 10**6
+"""A budget that holds every page."""
 
 
 @record
@@ -74,11 +79,45 @@ class Prices:
         costs, weights = self._known.get(level, (0, 0))
         return costs / weights if weights else self.profile.room(1_000) / 1_000
 
+    def parts(self, result: Result, layout: Layout, pieces: Sequence[Piece]) -> Iterator[tuple[str, int]]:
+        """The lines of a body with what they measure, which is known of whole items."""
+        section, before = "", None
+        for piece in pieces:
+            if piece.block.section != section:
+                section = piece.block.section
+                written = layout.section(piece.block)
+                yield written, self.measure(written)
+            place = piece.block.place
+            if result.sequence and place is not None and before is not None and place > before + 1:
+                written = layout.hole(place - before - 1)
+                yield written, self.measure(written)
+            before = place
+            if piece is pieces[-1] or piece.shortened:
+                is_last = piece is pieces[-1]
+                written = (layout.last_item if is_last else layout.item)(result, piece)
+                yield written, self.measure(written)
+            else:
+                yield layout.item(result, piece), self.cost(piece.block, piece.level)
+
+    def adds_up(self, parts: Sequence[tuple[str, int]]) -> bool:
+        """Whether the lines of a body cost together what they cost one by one."""
+        # A profile of a channel of its own, in which a line feed may be written otherwise, counts the whole.
+        return PROFILES.get(self.profile.name) is self.profile and all(starts_cleanly(text) for text, _ in parts)
+
     def of(self, left_out: Sequence[Block], blocks: Sequence[Block]) -> Price:
         """What is said of `LeftOut.price` (see there), of those left out of the blocks of the result."""
         rest = self.result.rest
         if not left_out and not rest:
             return Price(0, True)
+        if not self._only_weighed(left_out) and (not rest or self._is_all_of(rest)):
+            tokens = self._of_page([*left_out, *(self._sample() if rest else ())], left_out, blocks)
+            if tokens is not None:
+                return Price(tokens, True)
+        return Price(self.likely(left_out, blocks), False)
+
+    def likely(self, left_out: Sequence[Block], blocks: Sequence[Block]) -> int:
+        """About what following the key costs: the blocks that were rendered, what others weigh, and a frame."""
+        rest = self.result.rest
         weighed = self._only_weighed(left_out)
         skipped, opened = set(map(id, weighed)), {""}
         units = sum(
@@ -91,8 +130,26 @@ class Prices:
             units += sum(self.opening(block, opened) for block in weighed)
         if rest:
             units += self._units_of_rest(rest, blocks, opened)
-        units += self._units_of_holes(left_out) + self._units_of_one_page()
-        return Price(self.profile.tokens(units), not weighed and (not rest or self._is_all_of(rest)))
+        return self.profile.tokens(units + self._units_of_one_page())
+
+    def _of_page(self, page: Sequence[Block], left_out: Sequence[Block], blocks: Sequence[Block]) -> int | None:
+        """What `more` sends for these blocks when its budget holds them all; None where that takes long to tell."""
+        shown = sum(block.counted for block in blocks) - sum(block.counted for block in left_out)
+        result = replace(self._result_of_page(), already_shown=self.result.already_shown + shown)
+        layout = self._layout_of_page()
+        pieces = in_order([Piece(block, self.level) for block in page], by_section=not layout.is_json)
+        parts = list(self.parts(result, layout, pieces))
+        body = "".join(text for text, _ in parts)
+        units = sum(units for _, units in parts) if self.adds_up(parts) else None
+        if units is None and len(body) > _COUNTED_WHOLE:
+            return None
+        counted = sum(block.counted for block in page)
+        frame = Frame(0, _ENOUGH, counted, False, None, names=tuple(block.name for block in page))
+
+        def around(frame: Frame) -> tuple[str, str]:
+            return layout.head(result, frame), layout.tail(result, frame)
+
+        return settle(around, body, units, frame, Budget(_ENOUGH, self.profile))[1]
 
     def _only_weighed(self, left_out: Sequence[Block]) -> list[Block]:
         """The blocks that are too many to be rendered for their price; some of them are, to learn from."""
@@ -102,14 +159,6 @@ class Prices:
         for block in weighed[:: max(1, len(weighed) // _LEARNED_FROM)]:
             self.cost(block, self.level)
         return [block for block in weighed if not self.is_known(block, self.level)]
-
-    def _units_of_holes(self, left_out: Sequence[Block]) -> int:
-        """What a page of these blocks says of those between them: a reply shows the middle of a sequence first."""
-        if not self.result.sequence:
-            return 0
-        places = sorted(block.place for block in left_out if block.place is not None)
-        gaps = [after - before - 1 for before, after in pairwise(places)]
-        return sum(self.measure(self.layout.hole(gap)) for gap in gaps if gap > 0)
 
     def _is_all_of(self, rest: Rest) -> bool:
         return len(self._sample()) == rest.items
@@ -151,12 +200,20 @@ class Prices:
         return sum(headings.values()) * number * fresh // len(counts) ** 2
 
     def _units_of_one_page(self) -> int:
-        # The page has the heading of the result, also where this reply is too small for it.
-        result = replace(self.result, facts=NO_FACTS, lists_omitted=False)
-        if not isinstance(result.heading, str):
-            result = replace(result, heading="")
-        frame = Frame(10_000, 10**6, result.total, False, None, names=("",))
-        return self.measure(self.layout.head(result, frame)) + self.measure(self.layout.tail(result, frame))
+        result, layout = self._result_of_page(), self._layout_of_page()
+        frame = Frame(10_000, _ENOUGH, result.total, False, None, names=("",))
+        return self.measure(layout.head(result, frame)) + self.measure(layout.tail(result, frame))
+
+    def _result_of_page(self) -> Result:
+        """The result as a page of `more` says it: with its heading, also where this reply is too small for that."""
+        heading = self.result.heading if isinstance(self.result.heading, str) else ""
+        return replace(
+            self.result, heading=heading, facts=NO_FACTS, lists_omitted=False, tokens_name="tokens", goes_on=True
+        )
+
+    def _layout_of_page(self) -> Layout:
+        """Without what the account may add by then, and with a footer, also where this reply has none."""
+        return JsonLayout() if self.layout.is_json else TextLayout()
 
 
 def likely_kinds(counts: Counter[str], items: int) -> int:
