@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from haversack.config import HttpSettings, ServerSettings
-from haversack.web import connections, exchange
+from haversack.web import connections
 from tests.http.serving import UNHURRIED, Served, serving
 
 PAUSE = threading.Event()
@@ -61,7 +61,7 @@ def test_hundreds_of_wrong_tokens_let_nobody_in(tmp_path: Path) -> None:
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patience of a fraction of a second, so that a test can see its end."""
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
-    monkeypatch.setattr(exchange, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
 
 
 @pytest.mark.usefixtures("hasty")

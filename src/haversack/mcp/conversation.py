@@ -70,6 +70,9 @@ METHODS: Mapping[str, Method] = {
 }
 
 
+KNOWN_METHODS = frozenset((*METHODS, *HANDSHAKE_ONLY, *STATELESS_ONLY))
+
+
 class Sink(Protocol):
     """Where notifications go; nothing is worth doing for one that is closed."""
 
@@ -212,7 +215,7 @@ class Conversation:
         wrong_era = method in (HANDSHAKE_ONLY if request.stateless else STATELESS_ONLY)
         if wrong_era and not request.stateless and not self._revision:
             raise ProtocolError(INVALID_PARAMS, f"{method} needs _meta with {VERSION_KEY}")
-        if wrong_era or method not in {*METHODS, *HANDSHAKE_ONLY, *STATELESS_ONLY}:
+        if wrong_era or method not in KNOWN_METHODS:
             raise ProtocolError(METHOD_NOT_FOUND, f"no method {method[:80]!r}")
         if not request.stateless and not self._revision and method not in ("initialize", "ping"):
             raise ProtocolError(INVALID_REQUEST, f"initialize comes before {method}, or _meta with {VERSION_KEY}")

@@ -16,6 +16,11 @@ class Journal:
         self._path = path
         self._lock = threading.Lock()
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a file for notes."""
+        return bool(self._path)
+
     def note(self, text: str) -> None:
         """Something that went as it should: in the file only."""
         if self._path:

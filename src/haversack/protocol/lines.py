@@ -90,7 +90,7 @@ def notification(method: str, params: Mapping[str, object]) -> str:
 
 def _identifier(request_id: RequestId | None) -> str:
     # The client compares the id with the one it sent, so even a lone surrogate in it goes back as it came.
-    return json.dumps(request_id)
+    return str(request_id) if type(request_id) is int else json.dumps(request_id)
 
 
 def _valid(text: str) -> str:

@@ -3,115 +3,162 @@
 import asyncio
 from typing import Any
 
-from haversack.web.exchange import ALWAYS, error_body
+from haversack.web.exchange import error_body
 
 HEADER_SECONDS = 10.0
+BODY_SECONDS = 30.0
 MOST_CONNECTIONS = 100
 MOST_HEADER_BYTES = 64 * 1024
+ALWAYS = (
+    b"content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    b"require-trusted-types-for 'script'\r\n"
+    b"x-content-type-options: nosniff\r\n"
+    b"referrer-policy: no-referrer\r\n"
+    b"cross-origin-opener-policy: same-origin\r\n"
+    b"cross-origin-resource-policy: same-origin\r\n"
+)
+"""Headers on every reply, whoever wrote it."""
 
 
 def patient_protocol() -> type[asyncio.Protocol]:
     """uvicorn's reader of requests, with httptools where it is there, kept from waiting for ever."""
-    base: Any
+    bases: tuple[Any, ...]
     try:
         from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-        base = HttpToolsProtocol
+        bases = (_Parts, _Patience, HttpToolsProtocol)
     except ImportError:
         from uvicorn.protocols.http.h11_impl import H11Protocol
 
-        base = H11Protocol
-    made: type[asyncio.Protocol] = type("PatientProtocol", (_Patience, base), {})
+        bases = (_Patience, H11Protocol)  # which has a limit of its own for headers
+    made: type[asyncio.Protocol] = type("PatientProtocol", bases, {})
     return made
 
 
 class _Patience:
-    """What is added to a connection of uvicorn's: an end to waiting for headers, and to ever more connections."""
+    """What is added to a connection of uvicorn's: an end to waiting, and to ever more connections."""
 
     connections: set[Any]
     cycle: Any
     loop: asyncio.AbstractEventLoop
-    transport: asyncio.Transport
+    transport: Any
     _deadline: asyncio.TimerHandle | None = None
-    _header_bytes = 0
+    _awaited = ""
+    """What the deadline is for."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(_Joined(transport))  # type: ignore[misc]
         if len(self.connections) > MOST_CONNECTIONS:
-            transport.write(_refusal(503, "Service Unavailable", "busy", "too many connections"))
-            transport.close()
-            return
-        self._wait_for_headers()
+            self._refuse(503, "Service Unavailable", "busy", "too many connections")
+        else:
+            self._wait_for("headers")
 
     def data_received(self, data: bytes) -> None:
-        if self._is_waiting and self._is_too_much(data):
-            self.transport.write(
-                _refusal(431, "Request Header Fields Too Large", "too_large", "the headers are over 64 KiB")
-            )
-            self.transport.close()
-            return
         super().data_received(data)  # type: ignore[misc]
-        if self._is_waiting:
-            self._wait_for_headers()
-        elif self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+        self._wait_for(self._missing)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
+        self._wait_for("")
         super().connection_lost(error)  # type: ignore[misc]
 
-    @property
-    def _is_waiting(self) -> bool:
-        """Whether the headers of a request are still to come."""
-        return self.cycle is None or self.cycle.response_complete
-
-    def _is_too_much(self, data: bytes) -> bool:
-        """Count what has come of the headers; httptools would take them without end."""
-        end = data.find(b"\r\n\r\n")
-        size = self._header_bytes + (len(data) if end < 0 else end)
-        self._header_bytes = size if end < 0 else 0
-        return size > MOST_HEADER_BYTES
+    def on_response_complete(self) -> None:
+        self.transport.flush()
+        super().on_response_complete()  # type: ignore[misc]
 
     def send_400_response(self, message: str) -> None:
         """Refuse what is not HTTP as every route refuses, in place of uvicorn's own words."""
-        self.transport.write(_refusal(400, "Bad Request", "bad_request", "this is not an HTTP request"))
-        self.transport.close()
+        self._refuse(400, "Bad Request", "bad_request", "this is not an HTTP request")
 
-    def _wait_for_headers(self) -> None:
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+    @property
+    def _missing(self) -> str:
+        """What is still to come of a request: its headers, its body or nothing."""
+        if self.cycle is None or self.cycle.response_complete:
+            return "headers"
+        return "body" if self.cycle.more_body else ""
+
+    def _wait_for(self, what: str) -> None:
+        """Wait for the headers or the body, no longer than each may take; for nothing, stop waiting."""
+        if self._awaited == what:
+            return
+        self._awaited = what
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(_patience(what), self._give_up) if what else None
 
     def _give_up(self) -> None:
-        self._deadline = None
-        if self._is_waiting and not self.transport.is_closing():
-            self.transport.write(_refusal(408, "Request Timeout", "too_slow", "the headers took too long"))
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if self.transport.is_closing():
+            return
+        if self._awaited == "headers" and is_answering:
+            # Those of the next request: the one before it is answered first.
+            self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+        elif self._awaited == "headers" or (is_answering and not self.cycle.response_started):
+            message = f"the {self._awaited} took longer than {_patience(self._awaited):.0f} s"
+            self._refuse(408, "Request Timeout", "too_slow", message)
+        else:
             self.transport.close()
+
+    def _refuse(self, status: int, phrase: str, code: str, message: str) -> None:
+        self.transport.write(_refusal(status, phrase, code, message))
+        self.transport.close()
+
+
+class _Parts:
+    """What httptools tells of a request: the part that is still to come; headers without end are refused."""
+
+    transport: Any
+    _missing = "headers"
+    _header_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        if self._missing != "body":
+            end = data.find(b"\r\n\r\n")
+            self._header_bytes += len(data) if end < 0 else end
+            if self._header_bytes > MOST_HEADER_BYTES:
+                self._refuse(431, "Request Header Fields Too Large", "too_large", "the headers are over 64 KiB")  # type: ignore[attr-defined]
+                return
+        super().data_received(data)  # type: ignore[misc]
+
+    def on_message_begin(self) -> None:
+        self._missing = "headers"
+        super().on_message_begin()  # type: ignore[misc]
+
+    def on_headers_complete(self) -> None:
+        self._missing = "body"
+        self._header_bytes = 0
+        super().on_headers_complete()  # type: ignore[misc]
+
+    def on_message_complete(self) -> None:
+        self._missing = ""
+        super().on_message_complete()  # type: ignore[misc]
+
+
+def _patience(what: str) -> float:
+    return HEADER_SECONDS if what == "headers" else BODY_SECONDS
 
 
 class _Joined:
-    """A transport that sends a reply's headers and body in one piece: two would wake the other end twice."""
+    """A transport for replies: each has the headers all have, and goes out in one piece.
+
+    Two pieces, one for the headers and one for the body, would wake the other end twice.
+    """
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self._held = b""
-        self._waiting: asyncio.Handle | None = None
 
     def write(self, content: bytes) -> None:
-        """Send what was held and this; the first piece waits for the next, at most until the loop's next turn."""
-        if self._waiting is None:
-            self._held = content
-            self._waiting = asyncio.get_running_loop().call_soon(self.flush)
+        """Hold the head of a reply until its body comes or the reply ends; send everything else."""
+        if not self._held and content.startswith(b"HTTP/1.1 ") and not content.startswith(b"HTTP/1.1 100"):
+            self._held = content.replace(b"\r\n", b"\r\n" + ALWAYS, 1)
         else:
-            self._held += content
-            self.flush()
+            self._transport.write(self._held + content)
+            self._held = b""
 
     def flush(self) -> None:
         """Send what is held."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+        if self._held:
             self._transport.write(self._held)
             self._held = b""
 
@@ -127,7 +174,7 @@ class _Joined:
 def _refusal(status: int, phrase: str, code: str, message: str) -> bytes:
     """The refusal of a connection on which no request has been read."""
     body = error_body(code, message)
-    headers = [*ALWAYS, ("content-type", "application/json"), ("content-length", str(len(body))),
+    headers = [("content-type", "application/json"), ("content-length", str(len(body))),
                ("cache-control", "no-store"), ("retry-after", "1"), ("connection", "close")]  # fmt: skip
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
     return f"HTTP/1.1 {status} {phrase}\r\n{lines}\r\n".encode() + body

@@ -110,7 +110,7 @@ class Credentials:
         identifier, _, secret = rest.partition("_")
         token = self._read(identifier) if prefix == _PREFIX else None
         # Compared also where there is no such token, so that the time taken tells nothing.
-        is_right = hmac.compare_digest(_digest(secret), token.digest if token else _digest(""))
+        is_right = hmac.compare_digest(_digest(secret), token.digest if token else _NO_DIGEST)
         now = int(time.time())
         if token is None or not is_right or (token.expires and token.expires <= now):
             return None
@@ -200,3 +200,6 @@ def parse_age(text: str) -> int:
 
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+_NO_DIGEST = _digest("")

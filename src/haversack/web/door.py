@@ -78,8 +78,8 @@ class Door:
         finally:
             took = (time.perf_counter() - began) * 1000
             self._calls.metrics.sent(status)
-            path = quote(exchange.path, safe="/")[:200]
-            self._journal.note(f"{exchange.method[:10]} {path} {status} {exchange.who} {took:.1f} ms")
+            if self._journal.is_kept:
+                self._journal.note(f"{_shown(exchange)} {status} {exchange.who} {took:.1f} ms")
 
     async def _answer(self, exchange: Exchange) -> Answer | Streamed:
         try:
@@ -93,7 +93,7 @@ class Door:
         except Gone:
             raise
         except Exception:  # noqa: BLE001 - the one boundary of this door
-            self._journal.unexpected(f"{exchange.method[:10]} {quote(exchange.path, safe='/')[:200]}")
+            self._journal.unexpected(_shown(exchange))
             return Answer(500, error_body("internal_error", "a fault of the server; its log says more"))
 
     def _route(self, exchange: Exchange) -> Route:
@@ -215,7 +215,7 @@ class Door:
 
     async def _sign_out(self, exchange: Exchange) -> Answer:
         await self._guards.identity(exchange)
-        self.sign_in.end(exchange.cookies.get(self._place.cookie_name, ""))
+        self.sign_in.end(exchange.cookie(self._place.cookie_name))
         return self._cookie("", 0)
 
     def _cookie(self, value: str, seconds: int) -> Answer:
@@ -244,3 +244,8 @@ class Door:
     def close(self) -> bool:
         """Wait for calls that were begun; says whether all of them ended."""
         return self._calls.finish()
+
+
+def _shown(exchange: Exchange) -> str:
+    """A request as the journal names it: one line, whatever is in the address."""
+    return f"{exchange.method[:10]} {quote(exchange.path, safe='/')[:200]}"

@@ -1,9 +1,7 @@
 """One request and its answer, over ASGI."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from functools import cached_property
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -16,24 +14,11 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Headers = tuple[tuple[str, str], ...]
 
 MOST_BYTES = 4 * 1024 * 1024
-BODY_SECONDS = 30.0
 
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
-)
-ALWAYS: Headers = (
-    ("content-security-policy", _POLICY),
-    ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("cross-origin-resource-policy", "same-origin"),
-)
-"""Headers on every reply."""
-_ALWAYS = [(name.encode(), value.encode()) for name, value in ALWAYS]
 JSON = "application/json"
 MARKDOWN = "text/markdown; charset=utf-8"
 PLAIN = "text/plain; charset=utf-8"
+NO_STORE = ("cache-control", "no-store")
 
 
 @record
@@ -80,22 +65,16 @@ class Exchange:
         self._send = send
         self.method: str = scope["method"]
         self.path: str = scope["path"]
+        self.headers = _by_name(scope["headers"])
+        """The headers by name, which ASGI gives in lower case; of one given twice the values are joined by commas."""
         self.who = "-"
         """The id of the identity, once it is known, for the journal."""
 
-    @cached_property
-    def headers(self) -> Mapping[str, str]:
-        """The headers by name in lower case; of one given twice the values are joined by commas."""
-        found: dict[str, str] = {}
-        for raw_name, raw_value in self._scope["headers"]:
-            name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
-            found[name] = f"{found[name]}, {value}" if name in found else value
-        return found
-
-    @cached_property
     def query(self) -> list[tuple[str, str]]:
         """The arguments in the address, in order."""
         text = self._scope["query_string"].decode("latin-1")
+        if not text:
+            return []
         try:
             return parse_qsl(text, keep_blank_values=True, max_num_fields=200, errors="strict")
         except ValueError:
@@ -110,56 +89,57 @@ class Exchange:
         client = self._scope.get("client")
         return str(client[0]) if client else "unknown"
 
-    @cached_property
-    def cookies(self) -> Mapping[str, str]:
-        found: dict[str, str] = {}
+    def cookie(self, name: str) -> str:
+        """The value of a cookie, empty where there is none; of one given twice the first counts."""
         for part in self.headers.get("cookie", "").split(";"):
-            name, _, value = part.strip().partition("=")
-            found.setdefault(name, value)
-        return found
+            given, _, value = part.strip().partition("=")
+            if given == name:
+                return value
+        return ""
 
     async def body(self) -> bytes:
-        """The whole body; one that is too large or too slow is refused."""
+        """The whole body; one that is too large is refused, and the connection ends one that is too slow."""
         parts: list[bytes] = []
         size = 0
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                while True:
-                    message = await self.receive()
-                    if message["type"] == "http.disconnect":
-                        raise Gone
-                    part: bytes = message.get("body", b"")
-                    size += len(part)
-                    if size > MOST_BYTES:
-                        raise too_large()
-                    parts.append(part)
-                    if not message.get("more_body", False):
-                        return b"".join(parts)
-        except TimeoutError:
-            raise Refused(
-                408, "too_slow", f"the body took longer than {BODY_SECONDS:.0f} s",
-                headers=(("connection", "close"),),
-            ) from None  # fmt: skip
+        while True:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise Gone
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > MOST_BYTES:
+                raise too_large()
+            parts.append(part)
+            if not message.get("more_body", False):
+                return b"".join(parts)
 
-    async def send(self, answer: Answer | Streamed, also: Headers = ()) -> None:
-        """Send a reply with the headers every reply has."""
-        streamed = isinstance(answer, Streamed)
-        headers = [("content-type", answer.kind), *answer.headers, *also]
-        if isinstance(answer, Answer):
-            headers.append(("content-length", str(len(answer.body))))
-            if not answer.may_be_cached:
-                headers.append(("cache-control", "no-store"))
-        status = 200 if isinstance(answer, Streamed) else answer.status
-        raw = _ALWAYS + [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers]
-        await self._send({"type": "http.response.start", "status": status, "headers": raw})
-        if isinstance(answer, Answer):
-            content = b"" if self.method == "HEAD" else answer.body
-            await self._send({"type": "http.response.body", "body": content})
+    async def send(self, answer: Answer | Streamed) -> None:
+        """Send a reply; the connection adds the headers every reply has."""
+        if isinstance(answer, Streamed):
+            await self._start(200, answer.kind, answer.headers)
+            await self._send({"type": "http.response.body", "body": b"", "more_body": True})  # the headers go at once
+            async for piece in answer.pieces:
+                await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+            await self._send({"type": "http.response.body", "body": b""})
             return
-        assert streamed
-        async for piece in answer.pieces:
-            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
-        await self._send({"type": "http.response.body", "body": b""})
+        headers = answer.headers if answer.may_be_cached else (*answer.headers, NO_STORE)
+        await self._start(answer.status, answer.kind, (*headers, ("content-length", str(len(answer.body)))))
+        content = b"" if self.method == "HEAD" else answer.body
+        await self._send({"type": "http.response.body", "body": content})
+
+    async def _start(self, status: int, kind: str, headers: Headers) -> None:
+        raw = [
+            (name.encode(), value.encode("latin-1", "replace")) for name, value in (("content-type", kind), *headers)
+        ]
+        await self._send({"type": "http.response.start", "status": status, "headers": raw})
+
+
+def _by_name(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1").strip()
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
 
 
 def error_body(code: str, message: str, hint: str = "") -> bytes:

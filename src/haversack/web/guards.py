@@ -71,7 +71,7 @@ def check_size_and_type(exchange: Exchange, *, needs_json: bool) -> None:
     kind = exchange.headers.get("content-type", "").split(";")[0].strip().lower()
     if needs_json and kind != "application/json":
         raise Refused(415, "wrong_type", f"Content-Type is {kind[:80]!r}", hint="send application/json")
-    if any(name == "access_token" for name, _ in exchange.query):
+    if any(name == "access_token" for name, _ in exchange.query()):
         raise Refused(
             400, "token_in_address", "a token in an address ends up in logs",
             hint="send it as Authorization: Bearer; revoke this one",
@@ -94,7 +94,7 @@ class Guards:
     async def identity(self, exchange: Exchange) -> Identity:
         """Who asks; nobody is anonymous."""
         given = exchange.headers.get("authorization", "")
-        cookie = exchange.cookies.get(self.place.cookie_name, "")
+        cookie = exchange.cookie(self.place.cookie_name)
         if cookie:
             self._check_same_origin(exchange)
         found = await self._bearer(given) if given else self._by_cookie(cookie)

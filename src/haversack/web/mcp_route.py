@@ -6,6 +6,7 @@ import binascii
 import json
 import threading
 from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from haversack.mcp.conversation import METHODS, Conversation
@@ -84,13 +85,21 @@ class Message:
 
 def check_accept(exchange: Exchange) -> None:
     """Refuse a client that cannot take both kinds of reply."""
-    accepted = [part.split(";")[0].strip().lower() for part in exchange.headers.get("accept", "").split(",")]
+    if missing := _unacceptable(exchange.headers.get("accept", "")):
+        raise Refused(
+            406, "not_acceptable", f"Accept does not allow {missing}",
+            hint="send Accept: application/json, text/event-stream",
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _unacceptable(accept: str) -> str:
+    """The kind of reply a client does not take, or nothing; a client sends the same header every time."""
+    accepted = {part.split(";")[0].strip().lower() for part in accept.split(",")}
     for wanted in ("application/json", "text/event-stream"):
-        if not {wanted, f"{wanted.split('/')[0]}/*", "*/*"} & set(accepted):
-            raise Refused(
-                406, "not_acceptable", f"Accept does not allow {wanted}",
-                hint="send Accept: application/json, text/event-stream",
-            )  # fmt: skip
+        if not {wanted, f"{wanted.split('/')[0]}/*", "*/*"} & accepted:
+            return wanted
+    return ""
 
 
 def read(exchange: Exchange, body: bytes) -> Message | None:

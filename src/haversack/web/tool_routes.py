@@ -39,7 +39,7 @@ def from_query(exchange: Exchange, tool: Tool) -> Mapping[str, object]:
     """The arguments in the address; only lists may be given by repeating a name."""
     lists = {parameter.name for parameter in tool.parameters if parameter.kind in ("strings", "integers")}
     found: dict[str, object] = {}
-    for name, value in exchange.query:
+    for name, value in exchange.query():
         held = found.get(name)
         if held is None:
             found[name] = value
