@@ -33,6 +33,13 @@ DOORS = (
         "haversack.hosts.examination:run",
     ),
     Door(
+        "doctor",
+        "upkeep",
+        "Say what is wrong with this installation, its store and its hosts.",
+        "haversack.__main__:doctor",
+        listed=False,  # the tool of this name is
+    ),
+    Door(
         "hook", "hosts and servers", "Answer an event of a host; hosts run this.", "haversack.hosts.hooks.command:main"
     ),
     Door("web", "hosts and servers", "Serve the page, MCP and JSON over HTTP.", "haversack.web.commands:web"),
@@ -118,6 +125,19 @@ def serve(typed: list[str]) -> int:
         return serve(caller, tool_names=names, log_file=parsed.log_file)
     finally:
         server_notes.remove(home)
+
+
+def doctor(typed: list[str]) -> int:
+    """Run the tool `doctor` with the hosts examined too, and return the exit code."""
+    from haversack.cli import tool_command
+    from haversack.hosts.examination import examine_hosts
+    from haversack.tools.registry import find_command
+    from haversack.tools.upkeep.doctor import also_examined
+
+    also_examined.append(examine_hosts)
+    found = find_command("doctor")
+    assert found is not None
+    return tool_command.run(*found, typed)
 
 
 if __name__ == "__main__":

@@ -290,14 +290,15 @@ def test_the_doctor_says_of_a_host_whether_what_was_written_works(user: Path) ->
     run(user, "install", "gemini")
     well = run(user, "doctor", "hosts", "gemini")
     assert well.returncode == 0 and "BAD" not in well.stdout
-    assert "its server answers (haversack)" in well.stdout and "5 of 5 hooks are there" in well.stdout
+    assert "Gemini CLI server: it answers (haversack)" in well.stdout
+    assert "Gemini CLI hooks: 5 of 5 are there" in well.stdout
     assert "no hook has run yet" in well.stdout
     sent = {"session_id": "d", "cwd": str(user), "prompt": "Count the sheep"}
     subprocess.run(
         [sys.executable, "-m", "haversack", "hook", "prompt", "--client", "gemini"], input=json.dumps(sent), text=True,
         env=environment(user), check=True,
     )  # fmt: skip
-    assert "the last hook ran at 20" in run(user, "doctor", "hosts", "gemini").stdout
+    assert "last hook: it ran at 20" in run(user, "doctor", "hosts", "gemini").stdout
     path = user / ".gemini" / "settings.json"
     path.write_text(path.read_text().replace("AfterTool", "Elsewhere").replace('"serve"', '"serve", "--nonsense"'))
     bad = run(user, "doctor", "hosts", "gemini")
@@ -308,7 +309,7 @@ def test_the_doctor_sees_a_command_that_is_gone_another_store_and_missing_trust(
     run(user, "install", "codex", HAVERSACK_HOME=str(tmp_path / "one"))
     path = user / ".codex" / "config.toml"
     told = run(user, "doctor", "hosts", "codex", HAVERSACK_HOME=str(tmp_path / "one")).stdout
-    assert "BAD  Codex: 0 of 8 hooks are trusted" in told and "/hooks" in told and "its server answers" in told
+    assert "BAD  Codex trust: 0 of 8 hooks are trusted" in told and "/hooks" in told and "server: it answers" in told
     elsewhere = run(user, "doctor", "hosts", "codex", HAVERSACK_HOME=str(tmp_path / "two"))
     assert elsewhere.returncode == 1 and f"uses the store in {tmp_path / 'one'}" in elsewhere.stdout
     text = path.read_text()
@@ -318,6 +319,28 @@ def test_the_doctor_sees_a_command_that_is_gone_another_store_and_missing_trust(
     assert gone.returncode == 1 and "/nowhere/haversack, which is not there" in gone.stdout
     path.write_text("[= broken")
     assert "cannot be understood" in run(user, "doctor", "hosts", "codex").stdout
+
+
+def test_the_doctor_of_everything_examines_the_hosts_too(user: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert "hosts: none is on this machine" in run(tmp_path / "empty", "doctor").stdout
+    run(user, "install", "gemini")
+    well = run(user, "doctor")
+    assert well.returncode == 0 and "ok   SQLite" in well.stdout and "ok   Gemini CLI server: it answers" in well.stdout
+    assert "ok   Codex: not connected\n     `haversack install codex` connects it" in well.stdout
+    path = user / ".gemini" / "settings.json"
+    path.write_text(path.read_text().replace("AfterTool", "Elsewhere"))
+    (user / ".cursor" / "hooks.json").write_text("{broken")
+    bad = run(user, "doctor", "--json")
+    checks = {each["what"]: each for each in json.loads(bad.stdout)["checks"]}
+    assert bad.returncode == 1 and not json.loads(bad.stdout)["well"]
+    assert checks["Gemini CLI hooks"] == {
+        "what": "Gemini CLI hooks", "well": False, "seen": "4 of 5 are there", "remedy": "run `haversack install gemini`"
+    }  # fmt: skip
+    assert "cannot be understood" in checks["Cursor settings"]["seen"]
+    alone = run(user, "doctor", "hosts", "gemini", "--json")
+    assert [each["what"] for each in json.loads(alone.stdout)["checks"]][2] == "Gemini CLI hooks"
+    assert alone.returncode == 1
 
 
 JSON_VALUES = st.recursive(

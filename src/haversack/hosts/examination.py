@@ -1,4 +1,4 @@
-"""`haversack doctor hosts`: is each host connected, does what was written work, and how to mend what does not."""
+"""What `haversack doctor` says of hosts: is each connected, does what was written work, how to mend what does not."""
 
 import json
 import os
@@ -12,22 +12,14 @@ from haversack import terminal
 from haversack.argument_parser import plain_parser
 from haversack.config import load
 from haversack.errors import HaversackError
-from haversack.hosts.host import HookFile, Host, expanded, host_named
+from haversack.hosts.host import HookFile, Host, expanded, host_named, known_hosts
 from haversack.hosts.installation import settings_text
 from haversack.hosts.installation.installer import Installer
 from haversack.text.times import iso
-from haversack.values import record
+from haversack.tools.upkeep.doctor import Finding, told
+from haversack.values import asdict
 
 _SECONDS = 20
-
-
-@record
-class Finding:
-    """One thing that was looked at: whether it is well, what was seen, and what to do."""
-
-    well: bool
-    seen: str
-    remedy: str = ""
 
 
 def run(typed: list[str]) -> int:
@@ -39,53 +31,61 @@ def run(typed: list[str]) -> int:
         "haversack doctor hosts codex",
     )
     parser.add_argument("hosts", nargs="*", metavar="HOST", help="only these; every host on this machine when omitted")
+    parser.add_argument("--json", action="store_true", help="the same as JSON")
     parsed = parser.parse_args(typed)
     installer = Installer(load().home)
     named = [host_named(name) for name in parsed.hosts]
-    bad = 0
-    for host in named or installer.present():
-        findings = list(examined(installer, host))
-        bad += sum(not each.well for each in findings)
-        for finding in findings:
-            terminal.show(f"{'ok  ' if finding.well else 'BAD '} {host.title}: {finding.seen}")
-            if finding.remedy:
-                terminal.show(f"     {finding.remedy}")
-    return 1 if bad else 0
+    found = [finding for host in named or installer.present() for finding in examined(installer, host)]
+    if parsed.json:
+        checks = [asdict(each) for each in found]
+        terminal.show(json.dumps({"well": all(each.well for each in found), "checks": checks}, ensure_ascii=False))
+    else:
+        terminal.show("\n".join(map(told, found)))
+    return 0 if all(each.well for each in found) else 1
+
+
+def examine_hosts() -> list[Finding]:
+    """What there is to say of every host on this machine."""
+    try:
+        installer = Installer(load().home)
+    except HaversackError as error:
+        return [Finding("hosts", False, error.message, error.hint)]
+    present = [host for host in known_hosts().values() if installer.is_present(host)]
+    found = [finding for host in present for finding in examined(installer, host)]
+    return found or [Finding("hosts", True, "none is on this machine")]
 
 
 def examined(installer: Installer, host: Host) -> Iterator[Finding]:
     """What there is to say of a host, in the order in which problems should be mended."""
-    program = _program(installer, host)
-    if program:
-        yield Finding(True, f"{program[0]}, {program[1]}")
-    elif not installer.is_present(host):
-        yield Finding(
-            False, "not found on this machine", f"install it; {' or '.join(host.programs)} would be on the path"
-        )
+    if not installer.is_present(host):
+        remedy = f"install it; {' or '.join(host.programs)} would be on the path"
+        yield Finding(host.title, False, "not found on this machine", remedy)
         return
     try:
         entry, hooks, expected = _written(installer, host)
     except HaversackError as error:
-        yield Finding(False, error.message, error.hint)
+        yield Finding(f"{host.title} settings", False, error.message, error.hint)
         return
     if entry is None and not hooks:
-        yield Finding(True, "not connected", f"`haversack install {host.name}` connects it")
+        yield Finding(host.title, True, "not connected", f"`haversack install {host.name}` connects it")
         return
+    yield _program(installer, host)
     if entry is not None:
         yield _server(installer, host, entry)
     if expected:
         remedy = "" if hooks >= expected else f"run `haversack install {host.name}`"
-        yield Finding(hooks >= expected, f"{hooks} of {expected} hooks are there", remedy)
+        yield Finding(f"{host.title} hooks", hooks >= expected, f"{hooks} of {expected} are there", remedy)
     if host.check_trust == "codex":
         yield _trust(installer, host, expected)
     yield _last_hook(installer, host)
 
 
-def _program(installer: Installer, host: Host) -> tuple[str, str] | None:
+def _program(installer: Installer, host: Host) -> Finding:
     path = installer.environ.get("PATH", os.defpath)
     found = next(filter(None, (shutil.which(name, path=path) for name in host.programs)), None)
+    what = f"{host.title} program"
     if found is None:
-        return None
+        return Finding(what, True, f"none of {', '.join(host.programs)} is on the path; its settings are here")
     try:
         told = subprocess.run(
             [found, "--version"], capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL,
@@ -93,7 +93,7 @@ def _program(installer: Installer, host: Host) -> tuple[str, str] | None:
         ).stdout.strip()  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         told = ""
-    return found, told.splitlines()[-1] if told else "its version is not told"
+    return Finding(what, True, f"{found}, {told.splitlines()[-1] if told else 'its version is not told'}")
 
 
 def _written(installer: Installer, host: Host) -> tuple[Mapping[str, Any] | None, int, int]:
@@ -101,7 +101,7 @@ def _written(installer: Installer, host: Host) -> tuple[Mapping[str, Any] | None
     if host.plugin:
         folder = os.path.join(installer.home, "hosts", "plugin", host.name, "plugins", "haversack")
         entry = settings_text.value_at(_json(os.path.join(folder, ".mcp.json")), ("mcpServers", "haversack"))
-        hooks = settings_text.own_hook_count(_text(os.path.join(folder, host.plugin.hooks.file)))
+        hooks = settings_text.count_hooked(_text(os.path.join(folder, host.plugin.hooks.file)), host.plugin.hooks)
         has_plugin = any(each.paths == ("plugin",) for each in installer.journal.of(host.name))
         return (entry, hooks, len(host.plugin.hooks.events)) if has_plugin else (None, 0, 0)
     entry, hooks, expected = None, 0, 0
@@ -112,7 +112,7 @@ def _written(installer: Installer, host: Host) -> tuple[Mapping[str, Any] | None
     if host.hooks:
         path, expected = expanded(host, host.hooks.file, installer.environ), len(host.hooks.events)
         with settings_text.readable(path):
-            hooks = settings_text.own_hook_count(_text(path))
+            hooks = settings_text.count_hooked(_text(path), host.hooks)
     if host.script:
         hooks, expected = int(os.path.exists(expanded(host, host.script, installer.environ))), 1
     return entry, hooks, expected
@@ -121,15 +121,16 @@ def _written(installer: Installer, host: Host) -> tuple[Mapping[str, Any] | None
 def _server(installer: Installer, host: Host, entry: Mapping[str, Any]) -> Finding:
     given = entry.get("command")
     words = [*given] if isinstance(given, list) else [str(given), *entry.get("args", [])]
+    what = f"{host.title} server"
     remedy = f"run `haversack uninstall {host.name}` and `haversack install {host.name}`"
     if not os.access(words[0], os.X_OK):
-        return Finding(False, f"its entry runs {words[0]}, which is not there", remedy)
+        return Finding(what, False, f"its entry runs {words[0]}, which is not there", remedy)
     environment = entry.get("env") or entry.get("environment") or {}
     home = environment.get("HAVERSACK_HOME", "") if isinstance(environment, dict) else ""
     if (home and os.path.realpath(home) != os.path.realpath(installer.home)) or (
         not home and host.server and not host.server.passes_environment and installer.program.home
     ):
-        return Finding(False, f"its server uses the store in {home or 'the usual place'}, not {installer.home}", remedy)
+        return Finding(what, False, f"it uses the store in {home or 'the usual place'}, not {installer.home}", remedy)
     client = {"name": "doctor", "version": "1"}
     offer = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": offer}
@@ -140,8 +141,8 @@ def _server(installer: Installer, host: Host, entry: Mapping[str, Any]) -> Findi
         ).stdout  # fmt: skip
         name = json.loads(told.splitlines()[0])["result"]["serverInfo"]["name"]
     except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError):
-        return Finding(False, f"`{' '.join(words)}` does not answer", f"run it to see why; {remedy}")
-    return Finding(True, f"its server answers ({name}), with the store in {home or installer.home}")
+        return Finding(what, False, f"`{' '.join(words)}` does not answer", f"run it to see why; {remedy}")
+    return Finding(what, True, f"it answers ({name}), with the store in {home or installer.home}")
 
 
 def _trust(installer: Installer, host: Host, expected: int) -> Finding:
@@ -151,20 +152,21 @@ def _trust(installer: Installer, host: Host, expected: int) -> Finding:
     try:
         held = tomllib.loads(_text(expanded(host, host.server.file, installer.environ)))
     except tomllib.TOMLDecodeError:
-        return Finding(False, "config.toml cannot be understood", "mend it")
+        return Finding(f"{host.title} trust", False, "config.toml cannot be understood", "mend it")
     states = settings_text.value_at(held, ("hooks", "state"))
     file = expanded(host, hooks.file, installer.environ)
     trusted = sum(str(key).startswith(f"{file}:") for key in states) if isinstance(states, dict) else 0
     remedy = "" if trusted >= expected else host.after_install
-    return Finding(trusted >= expected, f"{trusted} of {expected} hooks are trusted", remedy)
+    return Finding(f"{host.title} trust", trusted >= expected, f"{trusted} of {expected} hooks are trusted", remedy)
 
 
 def _last_hook(installer: Installer, host: Host) -> Finding:
+    what = f"{host.title} last hook"
     try:
         moment = os.path.getmtime(os.path.join(installer.home, "hosts", "seen", host.name))
     except OSError:
-        return Finding(True, "no hook has run yet; one does when a session starts")
-    return Finding(True, f"the last hook ran at {iso(int(moment * 1_000_000))}")
+        return Finding(what, True, "no hook has run yet; one does when a session starts")
+    return Finding(what, True, f"it ran at {iso(int(moment * 1_000_000))}")
 
 
 def _text(path: str) -> str:

@@ -150,9 +150,10 @@ def _is_empty(held: Any) -> bool:
     return bool(held == [])
 
 
-def own_hook_count(text: str) -> int:
-    """How many hooks of this program the settings hold."""
-    return len(list(_own_places(text))) if text.strip() else 0
+def count_hooked(text: str, hooks: HookFile) -> int:
+    """At how many of a host's events the settings have a hook of this program."""
+    own = {name for name, _ in _own_places(text)} if text.strip() else set()
+    return len(own.intersection(hooks.events.values()))
 
 
 def own_server(text: str, server: ServerEntry) -> Mapping[str, Any] | None:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 from haversack.app import Caller
@@ -29,6 +29,11 @@ class Finding:
     remedy: str = ""
 
 
+Check = Callable[[], Iterable[Finding]]
+also_examined: list[Check] = []
+"""What rooms above this one have examined too; the program that knows them adds their checks."""
+
+
 @tool(
     Command("doctor", examples=("haversack doctor", "haversack doctor --mend")),
     group="upkeep",
@@ -52,10 +57,14 @@ def doctor(
     )
 
 
-def _block(finding: Finding) -> Block:
+def told(finding: Finding) -> str:
+    """A finding as it is printed: how it is, what was seen, and below it what to do."""
     line = f"{'ok  ' if finding.well else 'BAD '} {finding.what}: {finding.seen}"
-    remedy = f"\n     {finding.remedy}" if finding.remedy else ""
-    return Block(finding.what, lambda level: line + remedy, lambda level: asdict(finding), required=not finding.well)
+    return f"{line}\n     {finding.remedy}" if finding.remedy else line
+
+
+def _block(finding: Finding) -> Block:
+    return Block(finding.what, lambda level: told(finding), lambda level: asdict(finding), required=not finding.well)
 
 
 def examine(caller: Caller, *, mend: bool = False) -> list[Finding]:
@@ -63,13 +72,17 @@ def examine(caller: Caller, *, mend: bool = False) -> list[Finding]:
     config = caller.config
     if config.store.url:
         findings = [Finding("settings", True, f"home is {config.home}"), *_server_store(caller, mend=mend)]
-        return [*findings, *_plan(caller)]
+        return [*findings, *_plan(caller), *_others()]
     findings = [Finding("settings", True, f"home is {config.home}"), _sqlite()]
     checks: list[Callable[[Config], Finding]] = [_home, _disk, _store_file]
     findings += [check(config) for check in checks]
     if all(each.well for each in findings) and os.path.exists(config.store_path):
         findings += _store(caller, mend=mend)
-    return [*findings, *_plan(caller)]
+    return [*findings, *_plan(caller), *_others()]
+
+
+def _others() -> list[Finding]:
+    return [finding for check in also_examined for finding in check()]
 
 
 def _sqlite() -> Finding:
