@@ -1,7 +1,10 @@
 """Projects in one store: scoped reading, short names, and changes of whole projects that can be taken back."""
 
+import json
 import os
+import re
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -176,3 +179,71 @@ def test_a_store_that_cannot_be_written_is_still_read_from_its_project(api: Call
         assert "ports" in found(again)
     finally:
         home.chmod(0o700)
+
+
+def test_a_reading_of_one_project_says_what_others_have(api: Caller, rival: Caller, caller: Caller) -> None:
+    remember(api, "ports of acme")
+    remember(rival, "ports of rival")
+    remember(caller, "boats", project="harbour")
+    here = found(api)
+    assert here.splitlines()[0] == (
+        "Project example.org/acme/api; matches in other projects: example.org/rival/api (1); project=all reads them too."
+    )
+    assert "ports of rival" not in here
+    told = json.loads(found(api, format="json"))
+    assert told["elsewhere"] == {"total": 1, "projects": {"example.org/rival/api": 1}}
+    context = call(api, "mem_context", {}).text
+    assert "memories in other projects: example.org/rival/api (1), harbour (1); project=all" in context.splitlines()[0]
+    assert "other projects" not in found(api, project="example.org/acme/api"), "who names a project asks for it alone"
+
+
+def test_what_others_have_never_takes_the_place_of_a_result(api: Caller, rival: Caller) -> None:
+    for number in range(6):
+        remember(api, f"ports {number}")
+    remember(rival, "ports of rival")
+    seen: list[set[str]] = []
+    for budget in range(64, 400, 7):
+        text = found(api, max_tokens=budget)
+        seen.append({f"ports {number}" for number in range(6) if f"#{number + 1} " in text})
+        assert "other projects" not in text or len(seen[-1]) == 6
+    assert all(fewer <= more for fewer, more in pairwise(seen)) and "other projects" in text
+
+
+def test_rows_of_several_projects_name_theirs(api: Caller, rival: Caller, caller: Caller) -> None:
+    first = remember(api, "ports of acme")
+    second = remember(rival, "ports of rival", session_id=session_of(api, first))
+    third = remember(caller, "ports of the harbour", project="harbour")
+    names = {first: "example.org/acme/api", second: "example.org/rival/api", third: "harbour"}
+    for tool, arguments in (
+        ("mem_search", {"query": "ports"}),
+        ("mem_context", {}),
+        ("list_observations", {}),
+        ("mem_compact", {"older_than_days": 0}),
+    ):
+        text = call(api, tool, {"project": "all", **arguments}).text
+        assert all(f"#{number} ({name}) " in text for number, name in names.items()), (tool, text)
+        pages = [text := call(api, tool, {"project": "all", "max_tokens": 80, **arguments}).text]
+        while found_key := re.search(r'more\("(\w+)"\)', text):
+            pages.append(text := call(api, "more", {"key": found_key[1], "max_tokens": 200}).text)
+        assert all(f"#{number} (" in "\n".join(pages) for number in names), (tool, pages)
+        rows = json.loads(call(api, tool, {"project": "all", "format": "json", **arguments}).text)
+        listed = next(value for value in rows.values() if isinstance(value, list))
+        assert {each["id"]: each["project"] for each in listed if "id" in each} == names
+    timeline = call(api, "mem_timeline", {"observation_id": first}).text
+    assert f"#{first} (example.org/acme/api) " in timeline and f"#{second} (example.org/rival/api) " in timeline
+    pack = call(api, "context_pack", {"project": "all"}).text
+    assert all(f"project: {name}" in pack for name in names.values())
+    short = call(api, "context_pack", {"project": "all", "detail_level": "summary"}).text
+    assert f"(#{third}, harbour)" in short
+
+
+def test_rows_of_one_project_do_not_repeat_its_name(api: Caller) -> None:
+    number = remember(api, "ports of acme")
+    for tool, arguments in (("mem_search", {"query": "ports", "project": "all"}), ("mem_context", {})):
+        text = call(api, tool, arguments).text
+        assert f"#{number} " in text and f"#{number} (" not in text
+    assert "project:" not in call(api, "context_pack", {"project": "all"}).text
+
+
+def session_of(caller: Caller, number: int) -> str:
+    return str(json.loads(call(caller, "mem_get_observation", {"id": number, "format": "json"}).text)["session_id"])

@@ -45,11 +45,15 @@ class ContextPack:
     omitted: tuple[Memorable, ...] = ()
 
 
-def entry(memory: Memorable, *, usual_date: str = "") -> str:
-    """One memory as a section of a pack; a line that would hold nothing but the usual date is left out."""
+def entry(memory: Memorable, *, usual_date: str = "", project: str = "") -> str:
+    """One memory as a section of a pack; a line that would hold nothing but the usual date is left out.
+
+    `project` is the name of its project, in a pack of several.
+    """
     kind = "" if memory.kind == PLAIN_KIND else f"[{memory.kind}] "
     details = _details(memory)
-    line = "" if details == usual_date else f"*{details}*\n"
+    parts = [*([] if details == usual_date else [details]), *([f"project: {project}"] if project else [])]
+    line = f"*{' | '.join(parts)}*\n" if parts else ""
     return f"## {kind}{memory.title}\n{line}\n{memory.content.strip()}"
 
 

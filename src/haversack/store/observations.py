@@ -269,14 +269,38 @@ def pinned(tx: Reader, filters: Filters) -> list[Observation]:
 def count_observations(tx: Reader, filters: Filters) -> int:
     """How many observations the filters let through."""
     condition, values = where(filters)
-    if replace(filters, project_key="", namespace=None, scope="", kind="", statuses=()) == Filters():
-        of_each_sort = condition.replace("o.deleted_at IS NULL", "1 = 1")
+    if _is_tallied(filters):
         total: int = tx.value(
-            f"SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies o WHERE {of_each_sort}", values
+            f"SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies o WHERE {_of_each_sort(condition)}",
+            values,
         )
         return total
     counted: int = tx.value(f"SELECT count(*) FROM observations o WHERE {condition}", values)
     return counted
+
+
+def count_by_project(tx: Reader, filters: Filters) -> list[tuple[str, int]]:
+    """How many observations of each project the filters let through, the most first; projects without any are out."""
+    condition, values = where(filters)
+    figure, table = "count(*)", "observations"
+    if _is_tallied(filters):
+        figure, table, condition = "sum(o.observations)", "tallies", _of_each_sort(condition)
+    rows = tx.rows(
+        f"SELECT coalesce((SELECT min(p.name) FROM projects p WHERE p.key = o.project_key), o.project_key),"
+        f" CAST({figure} AS bigint) AS many FROM {table} o WHERE {condition} GROUP BY o.project_key"
+        f" HAVING {figure} > 0 ORDER BY many DESC, o.project_key",
+        values,
+    )
+    return [(name, int(many)) for name, many in rows]
+
+
+def _is_tallied(filters: Filters) -> bool:
+    """Whether the filters ask for nothing but what is tallied."""
+    return replace(filters, project_key="", namespace=None, scope="", kind="", statuses=()) == Filters()
+
+
+def _of_each_sort(condition: str) -> str:
+    return condition.replace("o.deleted_at IS NULL", "1 = 1")
 
 
 def older_than(tx: Reader, filters: Filters, moment: int, limit: int) -> list[Observation]:

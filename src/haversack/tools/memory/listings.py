@@ -12,6 +12,7 @@ from haversack.store.records import Filters, Session
 from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, resumes, tool
 from haversack.tools.memory.observation_views import observation_block, revision_block, session_block
+from haversack.tools.memory.project_views import in_project
 from haversack.tools.memory.search_results import rest_of_list
 from haversack.tools.memory.unknown_filters import unknown_in
 from haversack.tools.road.outcomes import Block, Outcome, Rest, Result
@@ -55,8 +56,9 @@ def list_observations(
         total = context.count_observations(caller.memory, chosen)
         rest = rest_of_list(caller, chosen, found, total) if len(found) < total else None
     nothing = "" if found else _why_nothing(caller, chosen, named=named, kind=kind, tags=tags)
+    row = in_project(caller, project)
     return Result(
-        blocks=[observation_block(each) for each in found],
+        blocks=[row(observation_block(each), each) for each in found],
         noun="observations",
         total=total,
         empty=nothing,

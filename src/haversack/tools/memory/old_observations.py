@@ -1,5 +1,6 @@
 """`mem_compact`: old observations with what they cost, and a summary in their place."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from haversack.app import Caller
@@ -12,6 +13,7 @@ from haversack.store.records import Observation
 from haversack.text.redaction import describe
 from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.memory.observation_views import observation_block
+from haversack.tools.memory.project_views import in_project
 from haversack.tools.road.outcomes import Block, Done, Outcome, Rest, Result
 from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter, UnlistedText
 
@@ -50,13 +52,13 @@ def mem_compact(
     found = compaction.candidates(caller.memory, filters, older_than_days)
     # Counts are stored as o200k's; what compacting would free need not be counted again for another profile.
     price = found.units
-    blocks = [_candidate(each) for each in found.observations]
+    blocks = _candidates(caller, project, found.observations)
     left = len(found.others)
     return Result(
         blocks=blocks,
         noun="observations",
         total=found.total,
-        rest=Rest(left, 0, "candidates", {"ids": found.others}) if left else None,
+        rest=Rest(left, 0, "candidates", {"ids": found.others, "project": project}) if left else None,
         heading=f"{found.total} older than {older_than_days} days, ~{price} tokens in all." if blocks else "",
         empty=f"Nothing is older than {older_than_days} days.",
         limit_hint="Compact these first.",
@@ -65,15 +67,19 @@ def mem_compact(
     )
 
 
-def _candidate(observation: Observation) -> Block:
-    return observation_block(observation, note=f"~{observation.units} tokens", extra={"tokens": observation.units})
+def _candidates(caller: Caller, project: str, found: Sequence[Observation]) -> list[Block]:
+    row = in_project(caller, project)
+    return [
+        row(observation_block(each, note=f"~{each.units} tokens", extra={"tokens": each.units}), each) for each in found
+    ]
 
 
 @resumes("candidates")
 def _more_candidates(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     ids, left = rest.state["ids"][:50], rest.state["ids"][50:]
-    further = Rest(len(left), 0, rest.resume, {"ids": left}) if left else None
-    return [_candidate(each) for each in search.by_ids(caller.memory, list(ids))], further
+    project = rest.state.get("project", "")
+    further = Rest(len(left), 0, rest.resume, {"ids": left, "project": project}) if left else None
+    return _candidates(caller, project, search.by_ids(caller.memory, list(ids))), further
 
 
 def _summary(project: str, namespace: str | None, title: str, content: str, session_id: str) -> Draft | None:

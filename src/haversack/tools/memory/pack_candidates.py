@@ -12,6 +12,7 @@ from haversack.text.clipping import one_line
 from haversack.tokens import Budget
 from haversack.tools.declaration import Range, tool
 from haversack.tools.memory.packs import DEFAULT_TOKENS, context_pack, pack_block
+from haversack.tools.memory.project_views import project_names
 from haversack.tools.road.fit import fit
 from haversack.tools.road.layouts import TextLayout
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Result
@@ -46,16 +47,22 @@ def pack_candidates(
     assert isinstance(packed, Result)
     reply = fit(packed, Budget(pack_tokens, caller.profile), "full", TextLayout(footer=False)).reply()
     inside = set(reply.names)
-    day = building.date_of_all(gathered.candidates)
+    day, place = building.date_of_all(gathered.candidates), project_names(caller, project)
     blocks = []
     for observation in gathered.candidates:
-        price = _price(caller, observation, day)
+        price = _price(caller, observation, place(observation), day)
         why = "" if f"#{observation.id}" in inside else "too large" if price > pack_tokens else "no room"
         blocks.append(_block(observation, price, why))
     for each in gathered.duplicates:
-        blocks.append(_block(each.observation, _price(caller, each.observation), f"near-duplicate of #{each.of}"))
+        blocks.append(
+            _block(
+                each.observation,
+                _price(caller, each.observation, place(each.observation)),
+                f"near-duplicate of #{each.of}",
+            )
+        )
     blocks += [
-        _block(each, _price(caller, each), "left out")
+        _block(each, _price(caller, each, place(each)), "left out")
         for each in search.by_ids(caller.memory, list(dict.fromkeys(without)))
     ]
     return Result(
@@ -74,8 +81,9 @@ def pack_candidates(
     )
 
 
-def _price(caller: Caller, observation: Observation, day: str = "") -> int:
-    return caller.profile.count(pack_block(observation, 1.0, usual_date=day).text("full") + building.SEPARATOR)
+def _price(caller: Caller, observation: Observation, place: str, day: str = "") -> int:
+    shown = pack_block(observation, 1.0, usual_date=day, place=place)
+    return caller.profile.count(shown.text("full") + building.SEPARATOR)
 
 
 def _block(observation: Observation, price: int, why: str) -> Block:

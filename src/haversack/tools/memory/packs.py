@@ -16,6 +16,7 @@ from haversack.text.redaction import redact
 from haversack.text.times import date
 from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, TITLE_WIDTH, weight_at
+from haversack.tools.memory.project_views import project_names
 from haversack.tools.memory.search_results import SAMPLED, WEIGHED, filters_from, weights
 from haversack.tools.memory.unknown_filters import unknown_in
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
@@ -69,7 +70,8 @@ def context_pack(
     )
     chosen = tuple(_scrubbed(each) if scrub else each for each in gathered.candidates)
     day = building.date_of_all(chosen)
-    blocks = [pack_block(each, 1 / (1 + rank / 10), project, day) for rank, each in enumerate(chosen)]
+    place = project_names(caller, project)
+    blocks = [pack_block(each, 1 / (1 + rank / 10), project, day, place(each)) for rank, each in enumerate(chosen)]
     by_name = {f"#{each.id}": each for each in gathered.candidates}
     left = gathered.total - len(gathered.duplicates) - len(blocks)
     is_kept = gathering.can_remember(caller.memory)
@@ -105,7 +107,7 @@ def context_pack(
 
 
 def _rest(caller: Caller, gathered: gathering.Gathered, filters: Filters, left: int, *, scrub: bool) -> Rest:
-    state: dict[str, Any] = {"ids": gathered.others, "scrub": scrub}
+    state: dict[str, Any] = {"ids": gathered.others, "scrub": scrub, "project": filters.project_key}
     if left > len(gathered.others):
         looked_at = (*gathered.candidates, *(each.observation for each in gathered.duplicates))
         seen = [*(each.id for each in looked_at), *gathered.known, *gathered.others, *gathered.set_aside]
@@ -119,7 +121,8 @@ def _behind(caller: Caller, left: int, state: dict[str, Any]) -> Rest:
     ids = list(state["ids"])
     if left > len(ids) and "seen" in state:
         ids += _further(caller, state, 2 * WEIGHED)
-    return Rest(left, weights(caller, ids, left), "pack", state, _sample(caller, ids, scrub=state["scrub"]))
+    sample = _sample(caller, ids, state.get("project", ""), scrub=state["scrub"])
+    return Rest(left, weights(caller, ids, left), "pack", state, sample)
 
 
 def _further(caller: Caller, state: Mapping[str, Any], count: int) -> list[int]:
@@ -135,18 +138,22 @@ def _more_of_pack(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
         ids = _further(caller, state, PAGE)
         state["seen"] = [*state["seen"], *ids]
     held = search.by_ids(caller.memory, ids)
-    blocks = [pack_block(_scrubbed(each) if state["scrub"] else each, 1.0) for each in held]
+    place = project_names(caller, state.get("project", ""))
+    blocks = [pack_block(_scrubbed(each) if state["scrub"] else each, 1.0, place=place(each)) for each in held]
     left = max(len(state["ids"]), rest.items - len(ids)) if ids else 0
     goes_on = state["ids"] or (left and "seen" in state)
     return blocks, _behind(caller, left, state) if goes_on else None
 
 
-def _sample(caller: Caller, ids: Sequence[int], *, scrub: bool) -> Callable[[], Sequence[Block]]:
+def _sample(caller: Caller, ids: Sequence[int], project: str, *, scrub: bool) -> Callable[[], Sequence[Block]]:
     """Some of the memories, spread evenly, as blocks."""
 
     def sample() -> list[Block]:
-        held = search.by_ids(caller.memory, list(ids[:: max(1, len(ids) // SAMPLED)]))
-        return [pack_block(_scrubbed(each) if scrub else each, 1.0) for each in held]
+        held, place = (
+            search.by_ids(caller.memory, list(ids[:: max(1, len(ids) // SAMPLED)])),
+            project_names(caller, project),
+        )
+        return [pack_block(_scrubbed(each) if scrub else each, 1.0, place=place(each)) for each in held]
 
     return sample
 
@@ -187,13 +194,16 @@ def _scrubbed(observation: Observation) -> Observation:
     return replace(observation, title=redact(observation.title).text, content=redact(observation.content).text)
 
 
-def pack_block(observation: Observation, worth: float, project: str = "", usual_date: str = "") -> Block:
+def pack_block(
+    observation: Observation, worth: float, project: str = "", usual_date: str = "", place: str = ""
+) -> Block:
     """An observation as an item of a pack; JSON names its project where it is not the one asked for.
 
-    Text leaves out the date that the pack states for all.
+    Text names it where `place` does, and leaves out the date that the pack states for all.
     """
     kind = "" if observation.kind == building.PLAIN_KIND else f"[{field(observation.kind)}] "
-    short = f"## {kind}{one_line(observation.title, TITLE_WIDTH)} (#{observation.id})"
+    behind = f"#{observation.id}, {place}" if place else f"#{observation.id}"
+    short = f"## {kind}{one_line(observation.title, TITLE_WIDTH)} ({behind})"
 
     def text(level: str) -> str:
         if level == "summary":
@@ -203,7 +213,7 @@ def pack_block(observation: Observation, worth: float, project: str = "", usual_
         # A pack is pasted elsewhere, where a memory must not pass for several.
         title = " ".join(observation.title.split())
         written = replace(observation, title=title, content=passage(observation.content))
-        return building.entry(written, usual_date=usual_date)
+        return building.entry(written, usual_date=usual_date, project=place)
 
     def facts(level: str) -> Facts:
         title = one_line(observation.title, TITLE_WIDTH) if level == "summary" else observation.title

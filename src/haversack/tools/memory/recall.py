@@ -1,10 +1,11 @@
 """The tools that find and show what is remembered."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Annotated, Literal
 
 from haversack.app import Caller
 from haversack.memory import context as recalling
+from haversack.memory.projects import elsewhere
 from haversack.memory.relations import graph, relations_of
 from haversack.memory.save.checks import SCOPES, STATUSES
 from haversack.memory.save.edits import state_hash
@@ -21,6 +22,7 @@ from haversack.tools.memory.observation_views import (
     session_block,
     whole_observation,
 )
+from haversack.tools.memory.project_views import InProject, beside, in_project, named_rows, unnamed
 from haversack.tools.memory.unknown_filters import explain_nothing, unknown_in
 from haversack.tools.road.outcomes import Block, Document, Outcome, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
@@ -74,7 +76,7 @@ def mem_search(
         until=until,
     )
     found = search.search(caller.memory, query, chosen, mode=match, limit=limit)
-    result = search_results.result(caller, found, query, place, explain=explain)
+    result = search_results.result(caller, found, query, place, explain=explain, names_others=not project)
     if found.hits:
         return result
     unknown = explain_nothing(
@@ -100,7 +102,7 @@ def mem_context(
 ) -> Outcome:
     """What to know before starting: pinned rules, recent sessions, prompts and memories, with ids."""
     named, project = bool(project), caller.memory.scope(project)
-    label = caller.memory.labels()
+    label, row = caller.memory.labels(), in_project(caller, project)
     with caller.database.read():  # one snapshot for what is shown and what comes behind it
         context = recalling.context(caller.memory, project=project, scope=scope, namespace=namespace, limit=limit)
         shown = len(context.pinned) + len(context.observations)
@@ -108,7 +110,7 @@ def mem_context(
         rest = search_results.rest_of_context(caller, context, place) if shown < context.total else None
         unknown = unknown_in(caller, place, project=project) if named and not context.total else ""
     summaries = {each.content.strip() for each in (*context.pinned, *context.observations)}
-    pinned = [observation_block(each, section="## Pinned", worth=4.0) for each in context.pinned]
+    pinned = [row(observation_block(each, section="## Pinned", worth=4.0), each) for each in context.pinned]
     sessions = [
         session_block(
             _without_listed_summary(each, summaries),
@@ -120,7 +122,7 @@ def mem_context(
         for each in context.sessions
     ]
     prompts = [prompt_block(each, section="## Prompts") for each in context.prompts]
-    recent = [observation_block(each, section="## Memories") for each in context.observations]
+    recent = [row(observation_block(each, section="## Memories"), each) for each in context.observations]
     blocks = [*pinned, *_in_turns(sessions, recent, prompts)]
     place_name = f" for project {one_line(label(project), 60)}" if project else ""
     return Result(
@@ -133,6 +135,9 @@ def mem_context(
         rest=rest,
         brief=f"context of {project or 'all projects'}: {shown} of {context.total} observations, "
         f"{len(context.sessions)} sessions, {len(context.prompts)} prompts",
+        aside=beside(caller, project, elsewhere.held(caller.memory, place), "memories")
+        if project and blocks and not named
+        else None,
     )
 
 
@@ -170,14 +175,18 @@ def mem_timeline(
             outward.append((timeline.before[distance], -1 - distance))
         if distance < len(timeline.after):
             outward.append((timeline.after[distance], 1 + distance))
+    row = _row_of(caller, [each for each, _ in outward])
     blocks = [
-        observation_block(
+        row(
+            observation_block(
+                each,
+                place=place,
+                required=place == 0,
+                note="<- focus" if place == 0 else "",
+                extra={"focus": True} if place == 0 else None,
+                worth=1 / (1 + abs(place)),
+            ),
             each,
-            place=place,
-            required=place == 0,
-            note="<- focus" if place == 0 else "",
-            extra={"focus": True} if place == 0 else None,
-            worth=1 / (1 + abs(place)),
         )
         for each, place in outward
     ]
@@ -189,6 +198,11 @@ def mem_timeline(
         items_name="observations",
         brief=f"timeline of #{observation_id}: {len(blocks)} of {timeline.total} observations in session",
     )
+
+
+def _row_of(caller: Caller, shown: Sequence[Observation]) -> InProject:
+    """How rows name their project: only where they are of several."""
+    return named_rows(caller) if len({each.project for each in shown}) > 1 else unnamed
 
 
 @tool(Command("get", ("id",), aliases=("show",), examples=("haversack get 12",)), group="memory")
@@ -214,20 +228,19 @@ def mem_get_observation(caller: Caller, *, id: Annotated[int, "As in #12"]) -> O
 def mem_build_context(caller: Caller, *, observation_id: int, depth: Annotated[int, Range(1, 5)] = 2) -> Outcome:
     """The memories connected to one through relations, level by level."""
     found = graph(caller.memory, observation_id, depth=depth)
-    blocks: list[Block] = [
-        observation_block(found.focus, required=True, note="<- focus", worth=2.0, extra={"depth": 0})
-    ]
+    row = _row_of(caller, [found.focus, *(linked.observation for linked in found.linked)])
+    focus = observation_block(found.focus, required=True, note="<- focus", worth=2.0, extra={"depth": 0})
+    blocks: list[Block] = [row(focus, found.focus)]
     for linked in found.linked:
         link = linked.relation
         arrow = f"#{link.from_id} {link.type} #{link.to_id}"
-        blocks.append(
-            observation_block(
-                linked.observation,
-                note=f"(level {linked.depth}: {arrow})",
-                worth=1 / linked.depth,
-                extra={"depth": linked.depth, "relation": relation_facts(link)},
-            )
+        shown = observation_block(
+            linked.observation,
+            note=f"(level {linked.depth}: {arrow})",
+            worth=1 / linked.depth,
+            extra={"depth": linked.depth, "relation": relation_facts(link)},
         )
+        blocks.append(row(shown, linked.observation))
     return Result(
         blocks=blocks,
         noun="observations",

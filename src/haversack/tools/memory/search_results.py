@@ -7,6 +7,7 @@ from typing import Any
 from haversack.app import Caller
 from haversack.memory import context as recalling
 from haversack.memory.context import Context
+from haversack.memory.projects.elsewhere import matching
 from haversack.memory.search import search
 from haversack.memory.search.query import Query, parse_query
 from haversack.memory.search.ranking import Hit
@@ -18,7 +19,7 @@ from haversack.text import times
 from haversack.text.clipping import one_line
 from haversack.tools.declaration import resumes
 from haversack.tools.memory.observation_views import found_block, gone_block, observation_block, weight_at
-from haversack.tools.memory.project_views import listed
+from haversack.tools.memory.project_views import InProject, beside, in_project, listed
 from haversack.tools.road.outcomes import LEVELS, Block, Rest, Result
 from haversack.tools.road.prices import likely_kinds
 from haversack.values import asdict, replace
@@ -32,10 +33,11 @@ WEIGHED = 150
 """How many observations of a rest are looked at to price it."""
 
 
-def result(caller: Caller, found: Found, text: str, project: str, *, explain: bool) -> Result:
-    """A search's hits as blocks, with the other matches one call away."""
+def result(caller: Caller, found: Found, text: str, project: str, *, explain: bool, names_others: bool) -> Result:
+    """A search's hits as blocks, with the other matches one call away, and those of other projects named if asked."""
     best = found.hits[0].score if found.hits else 1.0
-    blocks = [_block(found, hit, best, explain=explain) for hit in found.hits]
+    named = in_project(caller, project)
+    blocks = [_block(found, hit, best, named, explain=explain) for hit in found.hits]
     rest = None
     if left := found.total - sum(block.counted for block in blocks):
         state = {"text": text, "match": freeze(found.match), "filters": asdict(found.filters), "ids": found.others,
@@ -60,10 +62,13 @@ def result(caller: Caller, found: Found, text: str, project: str, *, explain: bo
         rest=rest,
         refer=None if explain else refer,
         brief=_brief(found, text),
+        aside=beside(caller, project, matching(caller.memory, found), "matches")
+        if names_others and project and blocks
+        else None,
     )
 
 
-def _block(found: Found, hit: Hit, best: float, *, explain: bool) -> Block:
+def _block(found: Found, hit: Hit, best: float, named: InProject, *, explain: bool) -> Block:
     note, extra = "", None
     if explain:
         parts = ", ".join(f"{name} {value:.3f}" for name, value in hit.parts)
@@ -71,7 +76,7 @@ def _block(found: Found, hit: Hit, best: float, *, explain: bool) -> Block:
         extra = {"score": round(hit.score, 4), "parts": {name: round(value, 4) for name, value in hit.parts}}
     worth = hit.score / best if best > 0 else 1.0
     shown = found_block(hit.observation, found.query, note=note, extra=extra, worth=worth)
-    return replace(shown, counted=hit.observation.id not in found.beside)
+    return replace(named(shown, hit.observation), counted=hit.observation.id not in found.beside)
 
 
 def _nothing(caller: Caller, found: Found, project: str) -> str:
@@ -94,12 +99,17 @@ def _others(caller: Caller, found: Found) -> list[int]:
     return [each for each in below if each not in seen]
 
 
-def _sample(caller: Caller, ids: Sequence[int], query: Query | None = None) -> Callable[[], Sequence[Block]]:
+def _sample(
+    caller: Caller, ids: Sequence[int], project: str, query: Query | None = None
+) -> Callable[[], Sequence[Block]]:
     """Some of the observations, spread evenly, as blocks."""
 
     def sample() -> list[Block]:
-        held = search.by_ids(caller.memory, list(ids[:: max(1, len(ids) // SAMPLED)]))
-        return [found_block(each, query) if query else observation_block(each) for each in held]
+        held, named = (
+            search.by_ids(caller.memory, list(ids[:: max(1, len(ids) // SAMPLED)])),
+            in_project(caller, project),
+        )
+        return [named(found_block(each, query) if query else observation_block(each), each) for each in held]
 
     return sample
 
@@ -109,7 +119,9 @@ def _of_matches(caller: Caller, items: int, state: dict[str, Any], ids: Sequence
     with caller.database.read() as tx:
         dates = Counter(map(times.date, observations.times_updated(tx, ids[:: max(1, len(ids) // WEIGHED)])))
     sections = likely_kinds(dates, items) if dates else None
-    return Rest(items, weights(caller, ids, items), "search", state, _sample(caller, ids, query), sections)
+    return Rest(
+        items, weights(caller, ids, items), "search", state, _sample(caller, ids, _project(state), query), sections
+    )
 
 
 def weights(caller: Caller, ids: Sequence[int], items: int) -> dict[str, int] | int:
@@ -144,18 +156,25 @@ def _more_matches(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
     beside = frozenset(state.get("beside", ()))
     blocks = [
         replace(block, counted=identifier not in beside)
-        for identifier, block in _blocks(caller, ids, lambda each: found_block(each, query))
+        for identifier, block in _blocks(caller, ids, _project(state), lambda each: found_block(each, query))
     ]
     return blocks, _further(caller, rest, len(ids), state) if goes_on else None
 
 
+def _project(state: Mapping[str, Any]) -> str:
+    """The project a list was narrowed to, from the state of its rest; empty for all of them."""
+    return str(state["filters"]["project_key"])
+
+
 def _blocks(
-    caller: Caller, ids: Sequence[int], render: Callable[[Observation], Block], *, deleted: bool = False
+    caller: Caller, ids: Sequence[int], project: str, render: Callable[[Observation], Block], *, deleted: bool = False
 ) -> Iterator[tuple[int, Block]]:
     """Observations by reference, as they are now; what was deleted since is said to be gone."""
     held = {each.id: each for each in search.by_ids(caller.memory, list(ids), deleted=deleted)}
+    named = in_project(caller, project)
     for identifier in ids:
-        yield identifier, render(held[identifier]) if identifier in held else gone_block(identifier)
+        found = held.get(identifier)
+        yield identifier, named(render(found), found) if found else gone_block(identifier)
 
 
 def _further(caller: Caller, rest: Rest, taken: int, state: dict[str, Any]) -> Rest:
@@ -170,7 +189,9 @@ def _further(caller: Caller, rest: Rest, taken: int, state: dict[str, Any]) -> R
         ids = [*ids, *(each for each in below if each not in seen)]
     if rest.resume == "search":
         return _of_matches(caller, remaining, state, ids, query)
-    return Rest(remaining, weights(caller, ids, remaining), rest.resume, state, _sample(caller, ids, query))
+    return Rest(
+        remaining, weights(caller, ids, remaining), rest.resume, state, _sample(caller, ids, _project(state), query)
+    )
 
 
 def filters_from(held: Mapping[str, object]) -> Filters:
@@ -185,14 +206,18 @@ def rest_of_context(caller: Caller, context: Context, filters: Filters) -> Rest:
     oldest = min((each.position for each in context.observations), default=2**62)
     left = context.total - len(shown)
     state = {**_behind(caller, filters, oldest), "seen": [each.id for each in context.pinned], "section": "## Memories"}
-    return Rest(left, weights(caller, state["ids"], left), "list", state, _sample(caller, state["ids"]))
+    return Rest(
+        left, weights(caller, state["ids"], left), "list", state, _sample(caller, state["ids"], _project(state))
+    )
 
 
 def rest_of_list(caller: Caller, filters: Filters, shown: list[Observation], total: int) -> Rest:
     """The observations older than those a list holds."""
     left = total - len(shown)
     state = {**_behind(caller, filters, shown[-1].position), "seen": [], "section": ""}
-    return Rest(left, weights(caller, state["ids"], left), "list", state, _sample(caller, state["ids"]))
+    return Rest(
+        left, weights(caller, state["ids"], left), "list", state, _sample(caller, state["ids"], _project(state))
+    )
 
 
 def _behind(caller: Caller, filters: Filters, before: int) -> dict[str, Any]:
@@ -211,7 +236,9 @@ def _more_of_list(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
     ids, state["ids"] = state["ids"][:PAGE], state["ids"][PAGE:]
     new = [each for each in ids if each not in state["seen"]]
     section, chosen = state["section"], filters_from(state["filters"])
-    shown = _blocks(caller, new, lambda each: observation_block(each, section=section), deleted=chosen.deleted)
+    shown = _blocks(
+        caller, new, chosen.project_key, lambda each: observation_block(each, section=section), deleted=chosen.deleted
+    )  # fmt: skip
     blocks = [block for _, block in shown]
     goes_on = state["ids"] or recalling.behind(caller.memory, chosen, state["before"], 1)[0]
     return blocks, _further(caller, rest, len(new), state) if goes_on else None

@@ -48,7 +48,15 @@ class _Fitting:
         self.prices = Prices(result, self.levels[0], layout, budget.profile)
 
     def everything(self) -> Draft | None:
-        """The reply with every block at the richest level, when that fits."""
+        """The reply with every block at the richest level, when that fits, and what is said beside if there is room."""
+        draft = self._whole()
+        if draft is None and self.result.aside:
+            # No item gives way to it, so that a larger budget never shows fewer of them.
+            self.result = replace(self.result, aside=None)
+            draft = self._whole()
+        return draft
+
+    def _whole(self) -> Draft | None:
         level, used, opened = self.levels[-1], 0, {""}
         for block in self.blocks:
             used += self.prices.cost(block, level) + self.prices.opening(block, opened)

@@ -110,6 +110,8 @@ class TextLayout:
             heading = ""
         if not frame.names and result.total == 0 and result.empty:
             heading = f"{heading}\n{result.empty}" if heading else result.empty
+        if result.aside:
+            heading = f"{heading}\n{result.aside.text}" if heading else result.aside.text
         return f"{heading}\n" if heading else ""
 
     def tail(self, result: Result, frame: Frame) -> str:
@@ -184,6 +186,7 @@ class JsonLayout:
         facts = {} if frame.bare else dict(held(frame.names) if callable(held) else held)
         if not frame.names and result.empty and result.total == 0:
             facts["reason"] = result.empty
+        facts |= result.aside.facts if result.aside else {}
         opening = _json(facts)[1:-1]
         name = result.items_name or result.noun
         return f'{{{opening}{"," if opening else ""}"{name}":[' + ("\n" if frame.names and not frame.bare else "")

@@ -63,6 +63,14 @@ class Rest:
 
 
 @record
+class Aside:
+    """What a reply adds where everything it is about fits and there is room left: a line, and the same for JSON."""
+
+    text: str
+    facts: Facts
+
+
+@record
 class Result:
     """A reading tool's answer, before it is fitted: blocks in rank order, out of `total` that match.
 
@@ -95,6 +103,7 @@ class Result:
     sequence: bool = False
     refer: "Callable[[Sequence[Block]], Rest] | None" = None
     goes_on: bool = False
+    aside: Aside | None = None
 
 
 @record
