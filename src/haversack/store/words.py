@@ -62,6 +62,9 @@ class Words(Protocol):
     def postings(self, groups: Sequence[Sequence[str]], filters: Filters) -> list[list[Posting]]:
         """For each group of stems every row that holds any of them and passes the filters."""
 
+    def titled(self, stems: Sequence[str], filters: Filters) -> dict[int, str]:
+        """Place -> title of the rows whose title holds any of the stems and that pass the filters."""
+
     def matching(self, expression: Expression, filters: Filters, most: int | None = None) -> list[Match]:
         """The rows that match and pass the filters, the newest first; of more than `most` the newest."""
 

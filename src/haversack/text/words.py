@@ -33,6 +33,7 @@ _LONE_SURROGATE = pattern("[\ud800-\udfff]")
 _LONE_ACCENT = pattern("(?<![^\\W_])(?<![\u0300-\u036f])[\u0300-\u036f]+")
 
 ASCII_WORD = pattern(r"[A-Za-z0-9]+")
+_ALPHANUMERIC = pattern(r"[^\W_]+")
 # The look-ahead gives the last capital of a run to the word that follows it: HTTP Server, not HTTPS erver.
 _PART = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEXADECIMAL = pattern(r"[0-9a-f]{7,}|[0-9A-F]{7,}")
@@ -97,6 +98,8 @@ def words_in(text: str) -> list[str]:
     """The words the index would make of a text; vowel signs belong to the letters they stand on."""
     if text.isascii():
         return ASCII_WORD.findall(text)
+    if not any(c > "\x7f" and not c.isalnum() and _is_of_a_word(c) for c in set(text)):
+        return _ALPHANUMERIC.findall(text)
     spaced = "".join(c if c.isalnum() or (c > "\x7f" and _is_of_a_word(c)) else " " for c in text)
     return spaced.split()
 

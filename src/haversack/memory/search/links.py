@@ -25,9 +25,10 @@ LINK = 0.7
 LINK_CEILING = 0.95
 """Share of a note's score that no note it mentions rises above: what was asked for stays ahead of what it leads to."""
 LOOKED_UP = 32
-"""Words of a note whose frequency is looked up: names and numbers first, then the longest."""
+"""Names and numbers of a note whose frequency is looked up, the longest first."""
 RARE_WORDS = 12
-"""How many words of a note, the rarest, are looked for in the titles of others."""
+"""How many words of a note, the rarest, are looked for in the titles of others; a note with fewer names is looked
+through for its longest words too."""
 MOST_READ = 200
 """Rows that are read for those words of one note."""
 COMMON_TITLES = 3
@@ -81,9 +82,7 @@ def _gain(score: float, steps: Sequence[_Step]) -> float:
 def _mentions(tx: Reader, sources: Mapping[int, Observation], chosen: Filters) -> Iterator[tuple[int, int]]:
     """Each source with each note whose whole title it mentions, word for word, in any order, by place."""
     rare = _rare_words(tx, sources.values())
-    (postings,) = tx.words.postings([rare], chosen) if rare else ([],)
-    named = [posting[0] for posting in postings if posting[1]]
-    names = _names(places.titles(tx, named)) if named else []
+    names = _names(tx.words.titled(rare, chosen)) if rare else []
     for place, source in sources.items() if names else ():
         # Almost every title is told apart by how its words begin, before any word is reduced to its stem.
         beginnings = {word[:_BEGINNING] for word in words_in(fold(source.content))}
@@ -128,9 +127,14 @@ def _rare_words(tx: Reader, sources: Iterable[Observation]) -> list[str]:
 
 
 def _telling(text: str) -> list[str]:
-    """The words of a text that names are made of, as far as that shows: capitals and digits first, then the longest."""
+    """The words of a text that names are made of, as far as that shows: with capitals or digits, else the longest."""
     typed = dict.fromkeys(words_in(text))
-    return sorted(typed, key=lambda word: (word == word.lower() and word.isalpha(), -len(word)))[:LOOKED_UP]
+    names = [word for word in typed if word != word.lower() or not word.isalpha()]
+    if len(names) >= RARE_WORDS:
+        return sorted(names, key=len, reverse=True)[:LOOKED_UP]
+    for word in names:
+        del typed[word]
+    return names + sorted(typed, key=len, reverse=True)[: RARE_WORDS - len(names)]
 
 
 def _follow_relations(tx: Reader, sources: Mapping[int, float], chosen: Filters, steps: dict[int, list[_Step]]) -> None:

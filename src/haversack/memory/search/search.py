@@ -181,10 +181,9 @@ class Reach:
     census: Census
     share: float
 
-    def holding(self, tx: Reader, stems: Sequence[str]) -> dict[int, Posting]:
-        """The rows that hold any of the stems, by place."""
-        (postings,) = tx.words.postings([stems], self.chosen)
-        return scoring.by_place(postings)
+    def holding(self, tx: Reader, groups: Sequence[Sequence[str]]) -> list[dict[int, Posting]]:
+        """For each group of stems the rows that hold any of them, by place."""
+        return [scoring.by_place(postings) for postings in tx.words.postings(groups, self.chosen)]
 
     def matching(self, tx: Reader, match: Expression, most: int | None = None) -> dict[int, Posting]:
         """The rows that match an expression, by place; the newest only if there are too many."""
@@ -209,19 +208,33 @@ def _gather(tx: Reader, query: Query, reach: Reach) -> list[Postings]:
 
     Past the ceiling on rows read a word only reorders what rarer ones found.
     """
-    counts = _counted(tx, query)
-    gathered: list[Postings] = []
+    counted = sorted(_counted(tx, query), key=lambda each: each[1])
+    whole: list[int] = []
+    rows: dict[int, Mapping[int, Posting]] = {}
     leaders: list[Expression] = []
     room = MOST_POSTINGS
-    for each, count in sorted(counts, key=lambda counted: counted[1]):
-        rows, read = _leading(tx, each, count, reach, room, is_first=not leaders)
-        if rows is not None:
-            leaders.append(each.expression)
-            room -= read
+    for number, (each, count) in enumerate(counted):
+        if each.stems and count <= (room if leaders else MOST_FIRST):
+            whole.append(number)
+            room -= count
+        elif (there := _count_there(tx, each, count, reach, room)) <= room or not leaders:
+            # The first word is read in any case: if it is common even there, as far as the newest rows go.
+            rows[number] = reach.matching(tx, each.expression, MOST_FIRST)
+            room -= there
         else:
-            rows = reach.matching(tx, all_of(each.expression, any_of(*leaders)))
-        gathered.append(reach.postings(each, count, rows))
-    return gathered
+            rows[number] = reach.matching(tx, all_of(each.expression, any_of(*leaders)))
+            continue
+        leaders.append(each.expression)
+    rows.update(zip(whole, reach.holding(tx, [counted[number][0].stems for number in whole]), strict=True))
+    return [reach.postings(each, count, rows[number]) for number, (each, count) in enumerate(counted)]
+
+
+def _count_there(tx: Reader, each: Sought, count: int, reach: Reach, room: int) -> int:
+    """How many rows hold a word where the search looks: a word that is common in the store may be rare there."""
+    # Counting has its price too, so it is not tried where words are likely to be too many.
+    if count > room and reach.share < NARROW and count * reach.share <= 2 * room:
+        return tx.words.count(each.expression, _markable(reach.chosen))
+    return count
 
 
 def _counted(tx: Reader, query: Query) -> list[tuple[Sought, int]]:
@@ -230,25 +243,6 @@ def _counted(tx: Reader, query: Query) -> list[tuple[Sought, int]]:
     by_stems = iter(tx.words.rows_with_stems([each.stems for each in wanted if each.stems]))
     counted = [(each, next(by_stems) if each.stems else tx.words.rows_matching(each.expression)) for each in wanted]
     return [(each, count) for each, count in counted if count]
-
-
-def _leading(
-    tx: Reader, each: Sought, count: int, reach: Reach, room: int, *, is_first: bool
-) -> tuple[Mapping[int, Posting] | None, int]:
-    """All rows of a word that has room to be read in full, and how many rows that took; else None.
-
-    A word that is common in the store may be rare where the search looks. The first word is read in any case:
-    if it is common even there, as far as the newest rows go.
-    """
-    if each.stems and count <= (MOST_FIRST if is_first else room):
-        return reach.holding(tx, each.stems), count
-    there = count
-    # Counting where the search looks has its price too, so it is not tried where words are likely to be too many.
-    if count > room and reach.share < NARROW and count * reach.share <= 2 * room:
-        there = tx.words.count(each.expression, _markable(reach.chosen))
-    if there > room and not is_first:
-        return None, 0
-    return reach.matching(tx, each.expression, MOST_FIRST), there
 
 
 def _by_whole_query(
@@ -263,7 +257,7 @@ def _by_whole_query(
     gathered = []
     for each, count in _counted(tx, query):
         if each.stems and count <= MOST_FIRST:
-            rows = reach.holding(tx, each.stems)
+            (rows,) = reach.holding(tx, [each.stems])
         elif each.expression == match:
             rows = scoring.as_postings(matches)
         else:

@@ -95,6 +95,11 @@ class PostgresWords:
                 held[1], held[2], held[3] = held[1] + title, held[2] + content, held[3] + tags
         return [[(p, t, c, g, u) for p, t, c, g, u in group.values()] for group in found]
 
+    def titled(self, stems: Sequence[str], filters: Filters) -> dict[int, str]:
+        (held,) = self.postings([stems], filters)
+        within, wanted = self._tx.among("place", [place for place, title, *_ in held if title])
+        return dict(self._tx.rows(f"SELECT place, title FROM observations WHERE {within}", (wanted,)))
+
     def matching(self, expression: Expression, filters: Filters, most: int | None = None) -> list[Match]:
         sorts, left = self._narrowed(filters)
         sql, values = _rows_of(expression, sorts)

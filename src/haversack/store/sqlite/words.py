@@ -1,6 +1,7 @@
 """The search index on FTS5."""
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from haversack.store.expressions import AllOf, AnyOf, Expression, Phrase, Prefix, Word
@@ -83,20 +84,38 @@ class FtsWords:
         return total
 
     def postings(self, groups: Sequence[Sequence[str]], filters: Filters) -> list[list[Posting]]:
+        stems = list({stem for group in groups for stem in group})
+        if not stems:
+            return [[] for _ in groups]
         condition, values = where(filters)
-        return [
+        # All words at once: to open the index for reading it word by word takes as long as to read a rare word.
+        rows = self._tx.rows(
+            f"""
+            SELECT w.term, o.place, w.title, w.content, w.tags, o.units
+            FROM (SELECT term, doc, sum(col = 'title') AS title, sum(col = 'content') AS content,
+                      sum(col = 'tags') AS tags
+                  FROM temp.word_places WHERE term IN ({_places(stems)}) GROUP BY term, doc) w
+            CROSS JOIN observations o INDEXED BY observations_in_brief ON o.id = w.doc
+            WHERE {condition}""",
+            (*stems, *values),
+        )
+        by_stem: dict[str, list[Posting]] = {stem: [] for stem in stems}
+        for stem, *posting in rows:
+            by_stem[stem].append(tuple(posting))
+        return [_together([by_stem[stem] for stem in dict.fromkeys(group)]) for group in groups]
+
+    def titled(self, stems: Sequence[str], filters: Filters) -> dict[int, str]:
+        condition, values = where(filters)
+        return dict(
             self._tx.rows(
                 f"""
-                SELECT o.place, w.title, w.content, w.tags, o.units
-                FROM (SELECT doc, sum(col = 'title') AS title, sum(col = 'content') AS content,
-                          sum(col = 'tags') AS tags
-                      FROM temp.word_places WHERE term IN ({_places(stems)}) GROUP BY doc) w
-                CROSS JOIN observations o INDEXED BY observations_in_brief ON o.id = w.doc
+                SELECT o.place, o.title
+                FROM (SELECT DISTINCT doc FROM temp.word_places WHERE term IN ({_places(stems)}) AND col = 'title') w
+                CROSS JOIN observations o ON o.id = w.doc
                 WHERE {condition}""",
                 (*stems, *values),
             )
-            for stems in groups
-        ]
+        )
 
     def matching(self, expression: Expression, filters: Filters, most: int | None = None) -> list[Match]:
         # A few rows are sooner looked up than a whole project's marks are read through.
@@ -170,3 +189,14 @@ class FtsWords:
 
 def _places(stems: Sequence[str]) -> str:
     return ",".join("?" * len(stems))
+
+
+def _together(postings: Sequence[list[Posting]]) -> list[Posting]:
+    """The postings of several words as those of one."""
+    if len(postings) == 1:
+        return postings[0]
+    held: dict[int, Posting] = {}
+    for place, title, content, tags, units in chain.from_iterable(postings):
+        _, titles, contents, tagged, _ = held.get(place, (0, 0, 0, 0, 0))
+        held[place] = place, title + titles, content + contents, tags + tagged, units
+    return list(held.values())
