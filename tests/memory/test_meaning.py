@@ -58,7 +58,9 @@ def test_a_memory_is_found_by_its_meaning_when_it_shares_no_word_with_the_questi
     hound = save(caller, "Night", "The hound barks.")
     save(caller, "Friday", "Invoices are due.")
     assert found(caller, "which dog is loud") == []
-    assert similarity.reembed(caller.memory).embedded == 2
+    told: list[tuple[int, int]] = []
+    assert similarity.reembed(caller.memory, step=lambda made, wanted: told.append((made, wanted))).embedded == 2
+    assert told[-1] == (2, 2)
     assert found(caller, "which dog is loud") == [hound]
     assert f"#{hound} Night" in call(caller, "mem_search", {"query": "which dog is loud", "project": "p"}).text
 
@@ -115,7 +117,7 @@ def test_an_interrupted_reembedding_goes_on_where_it_was(caller: Caller, model: 
     for number in range(3 * similarity.BATCH):
         save(caller, f"Note {number}", f"The hound barks {number} times.")
 
-    def stop(_: int) -> None:
+    def stop(_made: int, _wanted: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -171,8 +171,11 @@ def _similarities(
     return found
 
 
-def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int], None] | None = None) -> Embedded:
-    """Give every observation that lacks one its vector, in small transactions: it can be stopped and resumed."""
+def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int, int], None] | None = None) -> Embedded:
+    """Give every observation that lacks one its vector, in small transactions: it can be stopped and resumed.
+
+    `step` is told how many have theirs so far, and how many lacked one at the start.
+    """
     name = model_of(memory)
     if not name:
         raise ConfigError(
@@ -182,12 +185,14 @@ def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int], None] |
     if anew:
         with memory.database.write() as tx:
             vectors.clear(tx)
+    with memory.database.read() as tx:
+        wanted = vectors.count_lacking(tx, name)
     done, last = 0, 0
     while batch := _lacking(memory, name, last):
         _embed(memory, model, batch)
         done, last = done + len(batch), batch[-1].id
         if step:
-            step(len(batch))
+            step(done, max(done, wanted))
     renew_index(memory, name)
     with memory.database.read() as tx:
         return Embedded(name, done, vectors.count_lacking(tx, name))

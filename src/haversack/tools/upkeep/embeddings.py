@@ -4,6 +4,7 @@ from typing import Annotated
 
 from haversack.app import Caller
 from haversack.memory.meaning import similarity
+from haversack.text.amounts import counted
 from haversack.tools.declaration import Command, tool
 from haversack.tools.road.outcomes import Done, Outcome
 
@@ -16,15 +17,10 @@ from haversack.tools.road.outcomes import Done, Outcome
 )
 def reembed(caller: Caller, *, all: Annotated[bool, "Compute every vector anew"] = False) -> Outcome:
     """Give memories the vectors that search by meaning needs; interrupted work goes on where it stopped."""
-    embedded = 0
-
-    def step(count: int) -> None:
-        nonlocal embedded
-        embedded += count
-        caller.console.progress("memories", embedded)
-
-    done = similarity.reembed(caller.memory, anew=all, step=step)
-    counted = "1 memory" if done.embedded == 1 else f"{done.embedded:,} memories"
+    done = similarity.reembed(
+        caller.memory, anew=all, step=lambda made, wanted: caller.console.progress("memories", made, wanted)
+    )
+    embedded = counted(done.embedded, "memory", "memories")
     later = f"; {done.lacking:,} more were saved meanwhile" if done.lacking else ""
     facts = {"model": done.model, "embedded": done.embedded, "lacking": done.lacking}
-    return Done(f"{counted} embedded with {done.model}{later}", facts, brief=f"{counted} embedded")
+    return Done(f"{embedded} embedded with {done.model}{later}", facts, brief=f"{embedded} embedded")
