@@ -70,7 +70,8 @@ attack: install-dev
 
 .PHONY: attack-gateway
 attack-gateway: install-dev
-	$(BIN)/python -m attack gateway gateway-deaths --count 10000 --seconds 1800
+	$(BIN)/python -m attack gateway --count 60000 --seconds 3600 $(ARGS)
+	$(BIN)/python -m attack gateway-deaths --seconds 600
 
 install-dev: $(VENV)/installed-dev
 install-bench: $(VENV)/installed-bench

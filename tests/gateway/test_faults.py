@@ -107,6 +107,21 @@ def test_a_thousand_calls_in_flight_each_get_their_answer(through: Open) -> None
             assert json.loads(texts(each["result"]))["number"] == each["id"]
 
 
+def test_calls_that_passed_unread_are_answered_when_their_server_ends(through: Open) -> None:
+    wire = through()
+    for number in range(5):
+        params = {"name": "slow" if number % 2 else "echo", "arguments": {"n": 1}}
+        # One id for all: an answer belongs to the first call that waits under it.
+        wire.send({"jsonrpc": "2.0", "id": "same", "method": "tools/call", "params": params})
+    wire.send({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "die", "arguments": {"n": 4}}})
+    answers = []
+    while line := wire.line():
+        answers.append(json.loads(line))
+    assert wire.close() == 4
+    assert [each["id"] for each in answers] == ["same"] * 5 + [9]
+    assert ["exit code 4" in texts(each["result"]) for each in answers] == [False] * 3 + [True] * 3
+
+
 def test_a_client_s_line_beyond_the_limit_is_passed_unread(through: Open) -> None:
     wire = through()
     filler = "x" * 66_000_000

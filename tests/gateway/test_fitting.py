@@ -150,6 +150,19 @@ def test_an_image_is_priced_by_its_pixels_and_fetched_by_its_key(through: Open) 
     assert (block["data"], block["_meta"]) == (png(1280, 720), {"k": 1})
 
 
+def test_a_picture_is_priced_though_its_line_is_short(through: Open) -> None:
+    wire = known(through("--budget", "500"))
+    assert texts(wire.result("tiny_image")).startswith("[image/x, ~1,600 tokens: more(")
+
+
+def test_a_call_is_for_the_own_tool_however_its_name_is_written(through: Open) -> None:
+    wire = known(through("--budget", "300"))
+    key = last_key(texts(wire.result("big", n=900)))
+    call = '{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"m\\u006fre","arguments":{"key":"%s"}}}\n'
+    wire.send((call % key).encode())
+    assert texts(wire.message()["result"]).startswith("line ")
+
+
 def test_blocks_that_fit_are_shown_whole_and_pictures_behind_a_long_text_stay_within_reach(through: Open) -> None:
     content = known(through("--budget", "1500")).result("many_blocks", n=3_000)["content"]
     assert [block["type"] for block in content] == ["text", "image", "text"]

@@ -106,6 +106,8 @@ def call(identifier: object, name: str, given: dict[str, object]) -> None:  # no
         answer({"content": [{"type": "audio", "data": base64.b64encode(bytes(n)).decode(), "mimeType": "audio/wav"}]})
     elif name == "image":
         answer({"content": [{"type": "image", "data": png(1280, 720), "mimeType": "image/png", "_meta": {"k": 1}}]})
+    elif name == "tiny_image":
+        answer({"content": [{"type": "image", "data": "AAAA", "mimeType": "image/x"}]})
     elif name == "many_blocks":
         picture = {"type": "image", "data": png(640, 480), "mimeType": "image/png"}
         answer({"content": [{"type": "text", "text": "before"}, picture, {"type": "text", "text": lines(n)}, picture]})

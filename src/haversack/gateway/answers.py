@@ -5,9 +5,10 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from haversack.gateway.desk import Desk, Json, Pending, as_bytes, parsed, say
+from haversack.gateway.desk import Desk
 from haversack.gateway.listing import lists
 from haversack.gateway.listing.catalogue import Catalogue
+from haversack.gateway.messages import Json, Pending, as_bytes, parsed, say
 from haversack.gateway.own_tools import text_result
 from haversack.gateway.requests import Batch, Requests, key_of
 from haversack.gateway.settings import Server
@@ -25,6 +26,7 @@ class Answers:
     def __init__(self, desk: Desk, server: Server, requests: Requests, catalogue: Catalogue) -> None:
         self._desk = desk
         self._server = server
+        self._is_unlimited = not server.budget and not server.budgets
         self._requests = requests
         self._catalogue = catalogue
         self._tasks: dict[str, Pending] = {}
@@ -39,6 +41,16 @@ class Answers:
 
     def receive(self, line: bytes) -> None:
         """Take a line of the server."""
+        if self._is_unlimited and self._requests.are_plain and self._desk.passes_unread(line) and line[-2:] == b"}\n":
+            try:
+                message = parsed(line)
+            except (ValueError, RecursionError):
+                self._drop(line)
+                return
+            self._desk.write(line)
+            self._desk.note_unread(line, message)
+            return
+        self._desk.unread.read()
         is_whole = line.endswith(b"\n")
         if line.lstrip()[:1] not in (b"{", b"["):
             if line.strip():
@@ -59,6 +71,14 @@ class Answers:
             self._desk.write(line)
         elif not self._requests.take_own(message):
             self._respond(line, message)
+
+    def note(self, line: bytes, message: Any) -> None:
+        """Enter a line that was passed on, where it is a tool's result."""
+        if not isinstance(message, dict) or "method" in message or "id" not in message:
+            return
+        pending, result = self._requests.answered(message["id"]), message.get("result")
+        if pending is not None and isinstance(result, dict) and not self._is_unfinished(result, pending):
+            self._desk.note(pending, line)
 
     def _drop(self, line: bytes) -> None:
         self._junk += 1
@@ -84,15 +104,19 @@ class Answers:
             if pending.method == "initialize":
                 self._instructions = str(result.get("instructions") or "")
 
-    def _tool_result(self, line: bytes, result: Json, pending: Pending) -> None:
+    def _is_unfinished(self, result: Json, pending: Pending) -> bool:
+        """Whether an answer to a call is not the tool's result yet; a task that was begun is remembered."""
         held = result.get("task")
         task = held if isinstance(held, dict) else result
         if isinstance(task.get("taskId"), str):
             self._tasks[task["taskId"]] = pending
+            return True
+        return result.get("resultType") in ("task", "input_required")
+
+    def _tool_result(self, line: bytes, result: Json, pending: Pending) -> None:
+        if self._is_unfinished(result, pending):
             self._desk.write(line)
-        elif result.get("resultType") in ("task", "input_required"):
-            self._desk.write(line)
-        elif self._desk.passes_at_once(len(line), pending):
+        elif self._desk.passes_at_once(line, pending):
             self._desk.write(line)
             self._desk.note(pending, line)
         else:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -14,40 +13,21 @@ from haversack.gateway.fitting.delivery import Delivery
 from haversack.gateway.fitting.meter import fits_surely
 from haversack.gateway.fitting.results import LONGEST_LINE, Fitted, Rule, fit_resource, fit_result
 from haversack.gateway.fitting.views import UNKNOWN, Client, client_named
+from haversack.gateway.messages import Json, Pending, as_bytes, encoded, say
 from haversack.gateway.own_tools import OwnTools, failed, text_result
 from haversack.gateway.settings import Server, Settings
+from haversack.gateway.unread import Unread
 from haversack.gateway.upstream.spool import Spools
 from haversack.protocol.spans import NotJson, members, spliced
-from haversack.tokens import parse_max_tokens
-from haversack.tools.road.outcomes import NO_FACTS
-from haversack.values import record
 
-MAX_TOKENS_KEY = "haversack/max_tokens"
 APPS_KEY = "io.modelcontextprotocol/ui"
 _BATCH = 64
 _QUIET_SECONDS = 0.05
 """How long nothing comes before results that were passed on are entered: entering would delay what comes."""
+_MOST_PASSED, _MOST_ROUNDS = 512, 20
+"""Results, and such times, after which they are entered though more come."""
 
 Job = Callable[[], None]
-Json = dict[str, Any]
-
-
-@record
-class Pending:
-    """A request of the client that an upstream has not answered yet."""
-
-    identifier: Any
-    method: str
-    server: Server
-    tool: str = ""
-    arguments: Mapping[str, Any] = NO_FACTS
-    tokens: int | None = None
-
-    @property
-    def label(self) -> str:
-        """What the account calls it: the tool, behind the name of its server."""
-        called = self.tool or self.method
-        return f"{self.server.title}/{called}" if self.server.title else called
 
 
 class Together:
@@ -70,6 +50,7 @@ class Desk:
         self.own = OwnTools(delivery, self.spools)
         self.ui_tools: set[str] = set()
         self.more_name = "more"
+        self.unread = Unread()
         self._output = output
         self._writing = threading.Lock()
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -79,7 +60,7 @@ class Desk:
         self._notes: list[tuple[str, Mapping[str, Any], str, int]] = []
         self._passed: deque[tuple[Pending, bytes]] = deque()
         self._passed_bytes = 0
-        self._allocation = self._least = 0
+        self._allocation = self._least = self._always_fits = 0
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -103,11 +84,13 @@ class Desk:
 
     def write(self, line: bytes) -> None:
         """Write a line to the client at once; after it has gone this does nothing."""
-        view = memoryview(line)
         with self._writing:
             try:
-                while view:
-                    view = view[os.write(self._output, view) :]
+                written = os.write(self._output, line)
+                if written < len(line):
+                    view = memoryview(line)[written:]
+                    while view:
+                        view = view[os.write(self._output, view) :]
             except OSError:
                 return
 
@@ -160,15 +143,19 @@ class Desk:
         """Have something done when what came before is done."""
         self._jobs.put(job)
 
-    def passes_at_once(self, size: int, pending: Pending) -> bool:
-        """Whether a result of so many bytes fits for sure, so that nothing need be counted before it is sent."""
-        if not self._least or self.settings.structured == "strip":
+    def passes_at_once(self, line: bytes, pending: Pending) -> bool:
+        """Whether a result fits for sure, so that nothing need be counted before it is sent."""
+        if not self._least or self.settings.structured == "strip" or _may_hold_picture(line):
             return False
         allowed = self._least
         if not self._is_busy and self._jobs.empty():
             # What was passed on and is not entered yet costs at most a token for each byte.
             allowed = max(allowed, self._allocation - self._passed_bytes)
-        return fits_surely(self.delivery.profile, size, min(allowed, self._ceiling(pending)))
+        return fits_surely(self.delivery.profile, len(line), min(allowed, self._ceiling(pending)))
+
+    def passes_unread(self, line: bytes) -> bool:
+        """Whether a line is so short that it fits whichever call without a budget of its own it answers."""
+        return len(line) <= self._always_fits and not _may_hold_picture(line)
 
     def _ceiling(self, pending: Pending) -> int:
         given = (pending.tokens, pending.server.ceiling(pending.tool), self.settings.budget)
@@ -181,8 +168,15 @@ class Desk:
         if len(self._passed) == 1:
             self.submit(_wake)
 
+    def note_unread(self, line: bytes, message: Any) -> None:
+        """Debit a line that was passed on before it was known what it answers, once nothing else is to be done."""
+        self.unread.add_answer(line, message)
+        if len(self.unread) == 1:
+            self.submit(_wake)
+
     def _count_passed(self) -> None:
         """Count what was passed on since this was last done."""
+        self.unread.read()
         while self._passed:
             pending, line = self._passed.popleft()
             text = line.decode("utf-8", "replace")
@@ -321,26 +315,42 @@ class Desk:
     def _next(self) -> Job | None:
         """The next thing to do; what was passed on is entered before it, or when nothing comes for a while."""
         job: Job | None = _wake
+        seen, rounds = 0, 0
         while job is _wake:
             self._is_busy = False
             try:
-                job = self._jobs.get(timeout=_QUIET_SECONDS if self._passed else None)
+                job = self._jobs.get(timeout=_QUIET_SECONDS if self._passed or len(self.unread) else None)
             except Empty:
+                held = len(self._passed) + len(self.unread)
+                if held != seen and held < _MOST_PASSED and rounds < _MOST_ROUNDS:
+                    seen, rounds = held, rounds + 1
+                    continue
                 self._enter()
+                seen = rounds = 0
         self._is_busy = True
-        if self._passed:
+        if self._passed or len(self.unread):
             self._enter()
         return job
 
     def _look(self) -> None:
+        minimum = self.delivery.caller.config.budget.minimum
+        if not self._least:
+            # However the account stands, it allows this much; the first small result need not wait for the store.
+            self._set_least(minimum)
         try:
             # The vocabulary is opened now, not when the first long result comes.
             self.delivery.profile.count("a")
             self._allocation = self.delivery.allocation("")
         except HaversackError as error:
             say(f"no account: {error}")
-            self._allocation = self.delivery.caller.config.budget.minimum
-        self._least = min(self._allocation, self.delivery.caller.config.budget.minimum)
+            self._allocation = minimum
+        self._set_least(min(self._allocation, minimum))
+
+    def _set_least(self, tokens: int) -> None:
+        self._least = tokens
+        profile, most = self.delivery.profile, min(tokens, self.settings.budget or tokens)
+        if self.settings.structured != "strip" and fits_surely(profile, 1, most):
+            self._always_fits = profile.room(most)
 
     def _enter(self) -> None:
         self._count_passed()
@@ -354,37 +364,6 @@ def _wake() -> None:
     """A job that only wakes whoever waits for one."""
 
 
-def asked_tokens(params: Mapping[str, Any]) -> int | None:
-    """The budget a call names in its metadata."""
-    meta = params.get("_meta")
-    if not isinstance(meta, dict) or MAX_TOKENS_KEY not in meta:
-        return None
-    return parse_max_tokens(meta[MAX_TOKENS_KEY], name=MAX_TOKENS_KEY)
-
-
-def say(message: str) -> None:
-    """Tell the user, on standard error."""
-    sys.stderr.write(f"haversack: {message}\n")
-    sys.stderr.flush()
-
-
-def parsed(line: bytes) -> Any:
-    """The JSON value on a line; bytes that are not UTF-8 do not hide what the message is."""
-    try:
-        return json.loads(line)
-    except UnicodeDecodeError:
-        return json.loads(line.decode("utf-8", "replace"))
-
-
-def encoded(message: Mapping[str, Any]) -> bytes:
-    """A message as a line."""
-    return as_bytes(json.dumps(message, ensure_ascii=False, separators=(",", ":")) + "\n")
-
-
-def as_bytes(text: str) -> bytes:
-    """A text in UTF-8."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        # Half of a surrogate pair can only be written as the escape it came as.
-        return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text).encode()
+def _may_hold_picture(line: bytes) -> bool:
+    """Whether a line may hold a picture, whose price has nothing to do with its bytes; escapes could hide the word."""
+    return b"image" in line or b"\\u00" in line

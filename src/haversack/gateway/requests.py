@@ -6,7 +6,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from haversack.errors import ToolFailed
-from haversack.gateway.desk import Json, Pending, encoded
+from haversack.gateway.messages import Json, Pending, encoded
 
 Key = tuple[type, Any]
 _PATIENCE_SECONDS = 60.0
@@ -29,30 +29,40 @@ class Requests:
         self._pending: dict[Key, list[Pending]] = {}
         self._asked: dict[str, SimpleQueue[Json]] = {}
         self._count = 0
+        self._others = 0
 
     def __bool__(self) -> bool:
         return bool(self._pending or self._asked)
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether nothing waits but tool calls without budgets of their own."""
+        return not self._others and not self._asked
 
     def expect(self, pending: Pending) -> None:
         """Expect the answer to a request of the client."""
         with self._lock:
             self._pending.setdefault(key_of(pending.identifier), []).append(pending)
+            self._others += not pending.is_plain
 
     def answered(self, identifier: Any) -> Pending | None:
         """The request an answer belongs to, which is no longer waiting; None where there is none."""
         with self._lock:
-            group = self._pending.get(key_of(identifier))
+            key = key_of(identifier)
+            group = self._pending.get(key)
             if not group:
                 return None
             pending = group.pop(0)
             if not group:
-                del self._pending[key_of(identifier)]
+                del self._pending[key]
+            self._others -= not pending.is_plain
             return pending
 
     def forget(self, identifier: Any) -> None:
         """Expect no answer any more, because the request was cancelled."""
         with self._lock:
-            self._pending.pop(key_of(identifier), None)
+            for pending in self._pending.pop(key_of(identifier), ()):
+                self._others -= not pending.is_plain
 
     def waiting(self) -> list[Pending]:
         """Every request of the client that waits."""
@@ -64,6 +74,7 @@ class Requests:
         waiting = self.waiting()
         with self._lock:
             self._pending.clear()
+            self._others = 0
             for answers in self._asked.values():
                 answers.put({})
         return waiting

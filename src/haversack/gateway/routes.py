@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haversack.errors import HaversackError
-from haversack.gateway.desk import Json, Pending
+from haversack.gateway.messages import Json, Pending
 from haversack.gateway.upstream.lane import Lane
 from haversack.patterns import pattern
 from haversack.protocol.spans import Span, members

@@ -8,11 +8,12 @@ from queue import SimpleQueue
 from typing import Any
 
 from haversack.errors import HaversackError, InvalidArgument, ToolFailed
-from haversack.gateway.desk import Desk, Json, Pending, as_bytes, asked_tokens, encoded, parsed
+from haversack.gateway.desk import Desk
 from haversack.gateway.listing import lists
 from haversack.gateway.listing.catalogue import FRONT, Catalogue
 from haversack.gateway.listing.last_lists import LastLists
 from haversack.gateway.listing.names import door_names, prefixed
+from haversack.gateway.messages import Json, Pending, as_bytes, asked_tokens, encoded, parsed
 from haversack.gateway.own_tools import FIND_IN, MORE, failed, text_result
 from haversack.gateway.requests import key_of
 from haversack.gateway.routes import Routes, task_span

@@ -8,12 +8,14 @@ from typing import Any
 
 from haversack.errors import HaversackError, InvalidArgument
 from haversack.gateway.answers import Answers
-from haversack.gateway.desk import Desk, Json, Pending, asked_tokens, encoded, parsed
+from haversack.gateway.desk import Desk
 from haversack.gateway.listing import lists
 from haversack.gateway.listing.catalogue import Catalogue
+from haversack.gateway.messages import Json, Pending, asked_tokens, encoded, parsed
 from haversack.gateway.own_tools import failed
 from haversack.gateway.requests import Batch, Requests, key_of
 from haversack.gateway.settings import Server
+from haversack.gateway.unread import surely_passes
 from haversack.gateway.upstream.child import Child
 from haversack.protocol.lines import INTERNAL_ERROR
 from haversack.protocol.raw_lines import LongLine, RawLines
@@ -42,6 +44,10 @@ class Wrap:
         self._requests = Requests(child.send)
         self._catalogue = Catalogue(desk)
         self._answers = Answers(desk, server, self._requests, self._catalogue)
+        # Where tools are neither hidden nor excluded, only calls of the own tools are not for the server.
+        self._may_be_unread = not (self._catalogue.may_shrink or server.only or server.deny)
+        self._unread = desk.unread
+        self._unread.begin(self._passes, self._answers.note)
         self.ended: SimpleQueue[End] = SimpleQueue()
 
     def start(self) -> None:
@@ -51,6 +57,7 @@ class Wrap:
 
     def finish(self, code: int | None) -> None:
         """Answer the requests that still wait after the server ended with an exit code (None: the client left)."""
+        self._unread.read()
         waiting = self._requests.abandon()
         if code is None:
             return
@@ -66,6 +73,7 @@ class Wrap:
     def _pump_server(self) -> None:
         for line in RawLines(self._child.output, LONGEST_PARSED):
             if isinstance(line, LongLine):
+                self._unread.read()
                 self._answers.spool(line)
             else:
                 self._answers.receive(line)
@@ -80,6 +88,11 @@ class Wrap:
         self.ended.put(End("client left"))
 
     def _receive(self, line: bytes) -> None:
+        if self._may_be_unread and surely_passes(line) and not self._unread.is_full:
+            self._unread.add_call(line)
+            self._child.send(line)
+            return
+        self._unread.read()
         try:
             message = parsed(line)
         except (ValueError, RecursionError):
@@ -143,7 +156,7 @@ class Wrap:
             self._answer_now(pending, failed(f"{error.code}: {error}"))
             return False
         tool = name if isinstance(name, str) else ""
-        self._requests.expect(replace(pending, tool=tool, arguments=given, tokens=tokens))
+        self._requests.expect(Pending(pending.identifier, pending.method, self._server, tool, given, tokens))
         return True
 
     def _answer(self, pending: Pending, result: Mapping[str, Any]) -> None:

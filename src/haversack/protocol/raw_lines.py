@@ -29,6 +29,12 @@ class RawLines:
 
     def __iter__(self) -> Iterator[bytes | LongLine]:
         while True:
+            # Between one request and one answer there is mostly one line to read, which need not be copied.
+            if not self._held and (chunk := self._taken(CHUNK)):
+                if chunk.find(b"\n") == len(chunk) - 1:
+                    yield chunk
+                    continue
+                self._held += chunk
             searched = 0
             while (end := self._held.find(b"\n", searched)) < 0 and len(self._held) <= self._limit:
                 searched = len(self._held)
@@ -63,11 +69,15 @@ class RawLines:
                 return
 
     def _read(self) -> bool:
-        size = LARGE_CHUNK if len(self._held) > LARGE_CHUNK else CHUNK
+        chunk = self._taken(LARGE_CHUNK if len(self._held) > LARGE_CHUNK else CHUNK)
+        self._held += chunk
+        return bool(chunk)
+
+    def _taken(self, size: int) -> bytes:
+        """What the descriptor has to give, at most `size` bytes; nothing once it has ended."""
         try:
             chunk = b"" if self._ended else os.read(self._descriptor, size)
         except OSError:
             chunk = b""
         self._ended = not chunk
-        self._held += chunk
-        return bool(chunk)
+        return chunk

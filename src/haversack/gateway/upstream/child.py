@@ -164,10 +164,12 @@ def _dies_with_parent() -> Callable[[], None] | None:
 
 
 def _write(descriptor: int, content: bytes) -> bool:
-    view = memoryview(content)
     try:
-        while view:
-            view = view[os.write(descriptor, view) :]
+        written = os.write(descriptor, content)
+        if written < len(content):
+            view = memoryview(content)[written:]
+            while view:
+                view = view[os.write(descriptor, view) :]
     except OSError:
         return False
     return True

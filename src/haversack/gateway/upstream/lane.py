@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from haversack.errors import HaversackError, ToolFailed
-from haversack.gateway.desk import Json, Pending, encoded, parsed, say
+from haversack.gateway.messages import Json, Pending, encoded, parsed, say
 from haversack.gateway.requests import Requests
 from haversack.gateway.settings import Server
 from haversack.gateway.upstream.child import Child
