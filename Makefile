@@ -60,7 +60,7 @@ dist: install-dev
 	$(BIN)/python tools/make_dist.py $(ARGS)
 
 mutate: install-dev
-	$(BIN)/python tools/mutate.py $(ARGS)
+	$(BIN)/python -m tools.mutation $(ARGS)
 
 torture: install-dev
 	$(BIN)/python bench/torture.py $(if $(STORE),--store $(STORE)) $(ARGS)

@@ -42,14 +42,6 @@ class Server:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
-@pytest.fixture
 def server(project: Path) -> Iterator[Server]:
     started = Server(project)
     yield started

@@ -38,14 +38,6 @@ def user(tmp_path: Path) -> Path:
     return home
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a place where nobody can write")
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_home_that_cannot_be_written_is_nothing_to_the_host(event: str, project: Path) -> None:

@@ -39,14 +39,6 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def kept(host: str, project: Path, text: str | None = None) -> Path:
     """A transcript where the host keeps its own, from a recorded one or from a text."""
     facts = host_named(host).transcripts

@@ -27,14 +27,6 @@ RECORDED: dict[str, Any] = PAYLOADS.pop("recorded")
 """The versions of hosts that were run for it; what the others send is made to their documentation."""
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def hook(event: str, client: str, payload: object, folder: Path, **environment: str) -> str:
     """The output of one hook, run as its host runs it."""
     text = payload if isinstance(payload, str) else json.dumps(payload).replace("{cwd}", str(folder))

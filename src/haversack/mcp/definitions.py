@@ -6,7 +6,7 @@ from haversack.tools.declaration import Parameter, Tool
 
 Json = dict[str, object]
 
-_TYPES: Mapping[str, Json] = {
+TYPES: Mapping[str, Json] = {
     "string": {"type": "string"},
     "integer": {"type": "integer"},
     "number": {"type": "number"},
@@ -15,6 +15,7 @@ _TYPES: Mapping[str, Json] = {
     "integers": {"type": "array", "items": {"type": "integer"}},
     "object": {"type": "object", "additionalProperties": {"type": "number"}},
 }
+"""JSON Schema of each kind of parameter."""
 # Explained once, in the instructions, instead of once per tool.
 _EXPLAINED = {"detail_level", "project", "namespace"}
 # Only programs want them, and they read the reference.
@@ -57,7 +58,7 @@ def annotations(tool: Tool) -> Json:
 
 
 def _property(parameter: Parameter) -> Json:
-    schema = dict(_TYPES[parameter.kind])
+    schema = dict(TYPES[parameter.kind])
     if parameter.about and parameter.name not in _EXPLAINED:
         schema["description"] = parameter.about
     if parameter.choices:

@@ -1,20 +1,12 @@
 """The JSON interface described for programs, made from the tools' declarations."""
 
+from haversack.mcp.definitions import TYPES
 from haversack.tools.declaration import Parameter, Tool
 from haversack.version import __version__
 from haversack.web.rights import scope_for
 
 Json = dict[str, object]
 
-_TYPES: dict[str, Json] = {
-    "string": {"type": "string"},
-    "integer": {"type": "integer"},
-    "number": {"type": "number"},
-    "boolean": {"type": "boolean"},
-    "strings": {"type": "array", "items": {"type": "string"}},
-    "integers": {"type": "array", "items": {"type": "integer"}},
-    "object": {"type": "object", "additionalProperties": {"type": "number"}},
-}
 _ERROR: Json = {
     "type": "object",
     "required": ["error"],
@@ -119,7 +111,7 @@ def _parameter(parameter: Parameter) -> Json:
 
 
 def _schema(parameter: Parameter) -> Json:
-    schema: Json = dict(_TYPES[parameter.kind])
+    schema: Json = dict(TYPES[parameter.kind])
     if parameter.choices:
         schema["enum"] = list(parameter.choices)
     if parameter.range:
