@@ -18,11 +18,16 @@ _HERE = os.path.dirname(__file__)
 
 def find(name: str) -> Tool:
     """The tool called `name`; an unknown name is an error that suggests the nearest ones."""
+    if tool := look_up(name):
+        return tool
+    raise unknown_tool(name, list(tools()))
+
+
+def look_up(name: str) -> Tool | None:
+    """The tool called `name`, or nothing: for callers that need no suggestions, which take every tool to find."""
     if name not in declared() and name.isidentifier():
         load_mentioning(f"def {name}(", until=lambda: name in declared())
-    if name in declared():
-        return declared()[name]
-    raise unknown_tool(name, list(tools()))
+    return declared().get(name)
 
 
 def find_command(name: str) -> tuple[Command, Tool] | None:

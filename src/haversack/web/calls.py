@@ -12,8 +12,8 @@ from haversack.errors import HaversackError
 from haversack.mcp.methods import Offer
 from haversack.mcp.pool import Pool
 from haversack.mcp.tool_sets import asked_for, is_selected
-from haversack.tools.declaration import Tool, unknown_tool
-from haversack.tools.registry import find, tools
+from haversack.tools.declaration import Tool
+from haversack.tools.registry import find, look_up, tools
 from haversack.tools.road.call import USUAL, Options, call
 from haversack.tools.road.fit import Reply
 from haversack.web.exchange import Exchange, Gone, Refused
@@ -40,6 +40,7 @@ class Calls:
         self._asked = asked_for(names)
         self._pool = Pool(app.config.server.workers, QUEUE)
         self._limits = Limits()
+        self._tools: Mapping[str, Tool] | None = None
         self._offers: OrderedDict[tuple[str, ...], Offer] = OrderedDict()
         self._keys: OrderedDict[str, OwnKeys] = OrderedDict()
         self._lock = threading.Lock()
@@ -48,17 +49,21 @@ class Calls:
 
     def tools(self) -> Mapping[str, Tool]:
         """The tools that can be called over HTTP: those asked for at the start, and those the page needs."""
-        return {name: tool for name, tool in tools().items() if self._is_offered(tool)}
+        if self._tools is None:
+            self._tools = {name: tool for name, tool in tools().items() if self._is_offered(tool)}
+        return self._tools
 
-    def tool(self, name: str) -> Tool:
-        """One of them by name."""
-        try:
-            found = find(name)
-            if self._is_offered(found):
-                return found
-        except HaversackError as error:
-            raise unknown_tool(name, list(self.tools())) from error
-        raise unknown_tool(name, list(self.tools()))
+    def tool(self, name: str) -> Tool | None:
+        """One of them by name; the others need not be loaded to find it."""
+        if self._tools is not None:
+            return self._tools.get(name)
+        found = look_up(name)
+        if found is None:
+            self._pool.offer(self._load)  # so that the next unknown name costs nothing
+        return found if found and self._is_offered(found) else None
+
+    def _load(self) -> None:
+        self.tools()
 
     def _is_offered(self, tool: Tool) -> bool:
         return is_selected(tool, self._asked) or tool.name in PAGE_TOOLS

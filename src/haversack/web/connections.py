@@ -108,6 +108,8 @@ class _Parts:
     """What httptools tells of a request: the part that is still to come; headers without end are refused."""
 
     transport: Any
+    url: bytes
+    headers: list[tuple[bytes, bytes]]
     _missing = "headers"
     _header_bytes = 0
 
@@ -127,6 +129,13 @@ class _Parts:
     def on_headers_complete(self) -> None:
         self._missing = "body"
         self._header_bytes = 0
+        scheme, _, rest = self.url.partition(b"://")
+        if scheme in (b"http", b"https"):
+            # A whole address names the host, whatever the header says.
+            self.headers[:] = [
+                (b"host", rest.partition(b"/")[0]),
+                *(each for each in self.headers if each[0] != b"host"),
+            ]
         super().on_headers_complete()  # type: ignore[misc]
 
     def on_message_complete(self) -> None:

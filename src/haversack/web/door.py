@@ -7,7 +7,7 @@ from urllib.parse import quote
 from haversack.app import App
 from haversack.errors import HaversackError
 from haversack.mcp.journal import Journal
-from haversack.tools.declaration import Tool
+from haversack.tools.declaration import Tool, unknown_tool
 from haversack.web import mcp_route, openapi, static_files, tool_routes
 from haversack.web.calls import Calls
 from haversack.web.exchange import (
@@ -100,7 +100,7 @@ class Door:
         path = exchange.path
         if path.startswith(f"{TOOLS}/"):
             tool = self._calls.tool(path[len(TOOLS) + 1 :])
-            return self._allowed(exchange, self._tool_routes(tool))
+            return self._allowed(exchange, self._tool_routes(tool)) if tool else self._no_such_tool
         if path.startswith("/static/") and path[8:] in static_files.files():
             return self._allowed(exchange, {"GET": self._static})
         routes = self._routes.get(path)
@@ -115,6 +115,15 @@ class Door:
                 405, "method_not_allowed", f"{method[:20]} is not taken here", headers=(("allow", ", ".join(routes)),)
             )
         return routes[method]
+
+    async def _no_such_tool(self, exchange: Exchange) -> Answer:
+        """Told to anybody; but only to somebody who is known, which names come near."""
+        try:
+            await self._guards.identity(exchange)
+        except Refused:
+            raise Refused(404, "unknown_tool", "there is no such tool", hint=f"{TOOLS} lists them") from None
+        known = await self._calls.in_thread(exchange, self._calls.tools)
+        raise unknown_tool(exchange.path[len(TOOLS) + 1 :], list(known))
 
     def _tool_routes(self, tool: Tool) -> Mapping[str, Route]:
         async def get(exchange: Exchange) -> Answer:
@@ -134,17 +143,18 @@ class Door:
             arguments = tool_routes.from_body(await exchange.body())
         self._guards.check_scope(who, scope_for(tool, arguments))
         self._guards.check_rate(who, writes=tool.writes)
-        account, profile = self._named(exchange)
-        caller = self._calls.caller(who, account, profile)
+        caller = self._calls.caller(who, *self._named(exchange))
         given = arguments
-        footer = exchange.headers.get(FOOTER_HEADER, "") != "off"
+        footer = _header(exchange, FOOTER_HEADER)
+        if footer not in ("", "on", "off"):
+            raise Refused(400, "invalid_argument", f"{FOOTER_HEADER} is {footer!r}", hint="send on or off")
         return await self._calls.in_thread(
-            exchange, lambda: tool_routes.run(self._calls, who, caller, tool, given, footer=footer)
+            exchange, lambda: tool_routes.run(self._calls, who, caller, tool, given, footer=footer != "off")
         )
 
     def _named(self, exchange: Exchange) -> tuple[str, str]:
         """The account and the profile a request names."""
-        return exchange.headers.get(BUDGET_HEADER, "")[:80], exchange.headers.get(PROFILE_HEADER, "")[:80]
+        return _header(exchange, BUDGET_HEADER), _header(exchange, PROFILE_HEADER)
 
     async def _reader(self, exchange: Exchange, scope: str = "read") -> Identity:
         check_size_and_type(exchange, needs_json=False)
@@ -171,9 +181,8 @@ class Door:
         name, arguments = message.params.get("name"), message.params.get("arguments")
         if message.method != "tools/call" or not isinstance(name, str):
             return False
-        try:
-            tool = self._calls.tool(name)
-        except HaversackError:
+        tool = self._calls.tool(name)
+        if tool is None:
             return False  # the answer says so
         self._guards.check_scope(who, scope_for(tool, arguments if isinstance(arguments, dict) else {}))
         return tool.writes
@@ -194,11 +203,13 @@ class Door:
 
     async def _tool_list(self, exchange: Exchange) -> Answer:
         await self._reader(exchange)
-        return tool_routes.listed(self._calls)
+        return await self._calls.in_thread(exchange, lambda: tool_routes.listed(self._calls))
 
     async def _openapi(self, exchange: Exchange) -> Answer:
         await self._reader(exchange)
-        return as_json(openapi.document(list(self._calls.tools().values()), self._place.public_url))
+        return await self._calls.in_thread(
+            exchange, lambda: as_json(openapi.document(list(self._calls.tools().values()), self._place.public_url))
+        )
 
     async def _sign_in(self, exchange: Exchange) -> Answer:
         """A cookie for a code, or for a token that is shown in the header as everywhere."""
@@ -244,6 +255,13 @@ class Door:
     def close(self) -> bool:
         """Wait for calls that were begun; says whether all of them ended."""
         return self._calls.finish()
+
+
+def _header(exchange: Exchange, name: str) -> str:
+    value = exchange.headers.get(name, "")
+    if len(value) > 80:
+        raise Refused(400, "invalid_argument", f"{name} has {len(value)} characters", hint="none is longer than 80")
+    return value
 
 
 def _shown(exchange: Exchange) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import lru_cache
 
 from haversack.config import Config
 from haversack.values import record
@@ -68,14 +69,24 @@ def check_size_and_type(exchange: Exchange, *, needs_json: bool) -> None:
     announced = exchange.headers.get("content-length", "0")
     if not announced.isdigit() or int(announced) > MOST_BYTES:
         raise too_large()
-    kind = exchange.headers.get("content-type", "").split(";")[0].strip().lower()
-    if needs_json and kind != "application/json":
-        raise Refused(415, "wrong_type", f"Content-Type is {kind[:80]!r}", hint="send application/json")
+    kind = exchange.headers.get("content-type", "")
+    if needs_json and not _is_json(kind):
+        raise Refused(415, "wrong_type", f"Content-Type is {kind[:80]!r}", hint="send application/json, in UTF-8")
+    if coding := exchange.headers.get("content-encoding"):
+        raise Refused(415, "wrong_type", f"Content-Encoding is {coding[:80]!r}", hint="send the body as it is")
     if any(name == "access_token" for name, _ in exchange.query()):
         raise Refused(
             400, "token_in_address", "a token in an address ends up in logs",
             hint="send it as Authorization: Bearer; revoke this one",
         )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _is_json(content_type: str) -> bool:
+    """Whether a type is JSON in the one encoding it has; a client sends the same header every time."""
+    kind, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]
+    return kind == "application/json" and all(each in ("utf-8", "utf8") for each in charsets)
 
 
 class Guards:

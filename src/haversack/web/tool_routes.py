@@ -57,7 +57,7 @@ def from_body(content: bytes) -> Mapping[str, object]:
     if not content.strip():
         return {}
     try:
-        arguments = json.loads(content, parse_constant=_no_constant, object_pairs_hook=_each_once)
+        arguments = json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
         raise Refused(400, "invalid_json", f"the body is not JSON: {str(error)[:200]}") from None
     if not isinstance(arguments, dict):
