@@ -36,9 +36,12 @@ class Server:
             if found.get("id") == self._number:
                 return found
 
-    def status(self) -> str:
-        reply = self.asked("tools/call", {"name": "budget_status", "arguments": {}})
+    def call(self, tool: str, **arguments: str) -> str:
+        reply = self.asked("tools/call", {"name": tool, "arguments": arguments})
         return str(reply["result"]["content"][0]["text"])
+
+    def status(self) -> str:
+        return self.call("budget_status")
 
 
 @pytest.fixture
@@ -72,6 +75,20 @@ def test_prompts_compaction_and_usage_reach_the_account_of_the_server(server: Se
     after = server.status()
     assert used(after, "user message") == count_tokens("Tokens rotate hourly; that was all.")
     assert used(after, "tool results") < used(told, "tool results") + count_tokens(told)
+    assert "codex compacted its context at 20" in after and "codex compacted" not in told
+
+
+def test_after_a_compaction_the_session_is_told_what_it_has_read_and_saved(server: Server, project: Path) -> None:
+    remember(project, *ROTATION)
+    server.call("mem_search", query="signing tokens")
+    server.call("mem_save", title="Uploads are retried", content="The uploader retries three times.")
+    sent = {"session_id": "r", "cwd": str(project)}
+    hook("session-start", "codex", {**sent, "source": "startup"}, project)
+    text = injected("codex", hook("session-start", "codex", {**sent, "source": "compact"}, project))
+    read = text.partition("## Read in this session")[2].partition("\n## ")[0]
+    assert 'mem_search(query="signing tokens")' in read and "Signing tokens rotate hourly" in read
+    assert "mem_save" not in read and "hook" not in read
+    assert count_tokens(text) <= 1_500
 
 
 def test_usage_is_read_from_the_transcript_where_no_hook_tells_it(server: Server, project: Path) -> None:

@@ -267,7 +267,8 @@ def test_the_command_looks_in_the_usual_place_and_says_what_was_not_carried(
 
 
 RIVALS = Path(__file__).parent / "rivals"
-"""What the programs themselves have written: server-memory 2026.8.31 its file, the storage of mem0 2.2.1 a history."""
+"""What the programs themselves have written: server-memory 2026.8.31 its file, the storage of mem0 2.2.1 a history and
+that of claude-mem 13.25.3 the tables that are read."""
 
 
 def test_a_file_that_server_memory_wrote_comes_in_once(caller: Caller) -> None:
@@ -277,6 +278,18 @@ def test_a_file_that_server_memory_wrote_comes_in_once(caller: Caller) -> None:
     text = call(caller, "list_observations", {"detail_level": "full"}).text
     assert "- needs an idempotency key — été\n- writes to the bucket" in text and "[person] Ana" in text
     assert adds_nothing(caller, "server-memory", path)
+
+
+def test_a_store_that_claude_mem_wrote_comes_in_once(caller: Caller, tmp_path: Path) -> None:
+    path = database(tmp_path / "claude-mem.db", (RIVALS / "claude-mem.sql").read_text(encoding="utf-8"))
+    done, left = carry(caller, "claude-mem", path)
+    assert (done.added, sum(left.values())) == (4, 0)
+    found = held(caller)
+    retry = found["Retry policy"]
+    assert (retry.kind, retry.project, retry.tags, retry.created_at) == ("discovery", "shop", ("how-it-works",), MAY)
+    assert "The client retries 汉字." in retry.content and "- then gives up" in retry.content
+    assert found["Find the retries"].kind == "session_summary"
+    assert adds_nothing(caller, "claude-mem", path)
 
 
 def test_a_history_that_mem0_wrote_comes_in_once(caller: Caller, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def _start(caller: Caller, host: Host, payload: Payload) -> str:
     if payload.usage:
         _usage(caller, host, payload)
     if payload.source in ("compact", "clear"):
-        _reset_account(caller, payload)
+        _reset_account(caller, host, payload)
     if "session-start" not in host.injects_at:
         return ""
     from haversack.hosts.hooks.recall import at_start
@@ -95,7 +95,7 @@ def _compacted(caller: Caller, host: Host, payload: Payload) -> str:
     if _has_restarted(caller, payload):
         _declare_user(caller, host, replace(payload, prompt=payload.summary))
     else:
-        _reset_account(caller, payload)
+        _reset_account(caller, host, payload)
         with caller.database.write() as tx:
             session_events.forget(tx, payload.session_id, INJECTED)
     if payload.summary.strip():
@@ -178,10 +178,10 @@ def _declare_user(caller: Caller, host: Host, payload: Payload) -> None:
         _report(caller, payload, "declared", f"{tokens} {host.name}")
 
 
-def _reset_account(caller: Caller, payload: Payload) -> None:
+def _reset_account(caller: Caller, host: Host, payload: Payload) -> None:
     if caller.account:
         caller.ledger.compacted(caller.account, caller.profile.count(payload.summary))
-        _report(caller, payload, "compacted", "")
+        _report(caller, payload, "compacted", host.name)
 
 
 def _reconcile(caller: Caller, host: Host, payload: Payload, context_tokens: int) -> None:

@@ -27,6 +27,8 @@ HOW_TO_USE = (
 )
 _MEMORIES = 30
 _PROGRESS_WIDTH = 600
+_LOGGED, _READ = 50, 8
+"""Calls of a work log that are looked at, and readings of them that are named after a compaction."""
 
 
 def at_start(caller: Caller, host: Host, payload: Payload) -> str:
@@ -48,6 +50,7 @@ def at_start(caller: Caller, host: Host, payload: Payload) -> str:
     if payload.source == "compact":
         own = _of_session(caller, payload.session_id)
         blocks += [observation_block(each, section="## Saved in this session", worth=3.0) for each in own]
+        blocks += _read(caller)
     shown = {*(each.id for each in own), held.id if held else 0}
     shown |= known
     best = [each for each in found.observations if each.id not in shown and each.kind != "session_summary"]
@@ -133,6 +136,31 @@ def _line_block(name: str, line: str) -> Block:
 def _stopped(session: Session) -> Block:
     shown = session_block(session, section="## Where the last session stopped", worth=3.0, counted=False)
     return replace(shown, name=f"session {session.id}")
+
+
+def _read(caller: Caller) -> list[Block]:
+    """What the session has read through this program, the newest first: a line each, with the key to all of it."""
+    if not caller.account:
+        return []
+    from haversack.worklog.log import line
+
+    entries = [each for each in caller.log.entries(caller.account, _LOGGED) if _is_reading(each.tool)]
+    section = "## Read in this session (work_log shows it again)"
+    return [replace(_line_block(each.key, line(each)), section=section, worth=2.0) for each in entries[:_READ]]
+
+
+def _is_reading(tool: str) -> bool:
+    """Whether a call in the work log was made to learn something; those of hooks and of tools that write were not."""
+    if "/" in tool:
+        return True  # a tool of a server behind the gateway
+    from haversack.errors import UnknownTool
+    from haversack.tools.registry import find
+
+    try:
+        found = find(tool)
+    except UnknownTool:
+        return False
+    return not found.writes and found.group != "budget"
 
 
 def _beyond(project: str, beyond: int, label: Callable[[str], str]) -> str:

@@ -50,8 +50,8 @@ def records(path: str, left: Counter[str]) -> Iterator[dict[str, Any]]:
             "type": "prompt", "id": row["id"], "session_id": own, "project": projects.get(own, ""), "namespace": "",
             "content": text(row.get("prompt_text")), "created_at": time(row.get("created_at_epoch")) or 0,
         }  # fmt: skip
-    for table in ("pending_messages", "observation_queue"):
-        left["tool calls it had not read yet"] += sum(1 for _ in rows(path, table, optional=True))
+    for table in ("pending_messages", "observation_queue", "tool_uses"):
+        left["tool calls"] += sum(1 for _ in rows(path, table, optional=True))
 
 
 def _session(row: dict[str, object]) -> str:
@@ -60,8 +60,9 @@ def _session(row: dict[str, object]) -> str:
 
 def _observation(row: dict[str, object], what: str, sessions: dict[str, str]) -> dict[str, Any]:
     when = time(row.get("created_at_epoch"))
+    project = row.get("merged_into_project") or row.get("project")
     return {
-        "uid": f"claude-mem:{what}/{_session(row)}/{row['id']}/{when}", "project": text(row.get("project")),
+        "uid": f"claude-mem:{what}/{_session(row)}/{row['id']}/{when}", "project": text(project),
         "session_id": sessions.get(_session(row)) or _session(row), "created_at": when, "updated_at": when,
     }  # fmt: skip
 

@@ -10,13 +10,17 @@ from haversack.worklog.ledger import Standing
 
 @record
 class Provenance:
-    """The source of each tier, and the last the host told of its model's context; `context` of 0 is nothing told."""
+    """The source of each tier, and the last the host told of its model's context; `context` of 0 is nothing told.
+
+    `compacted` is when a host last said that it had compacted its context, and which.
+    """
 
     sources: dict[str, str]
     context: int = 0
     known: int = 0
     host: str = ""
     moment: int = 0
+    compacted: SessionEvent | None = None
 
     def lines(self) -> list[str]:
         """What `budget_status` says of it."""
@@ -27,14 +31,24 @@ class Provenance:
                 f"{self.host} reported {self.context:,} tokens in its context at {iso(self.moment)}; "
                 f"this account knew of {self.known:,} ({_share(self.known, self.context)})."
             )
+        if self.compacted:
+            said = f"{self._compactor()} compacted its context at {iso(self.compacted.created_at)}"
+            lines.append(f"{said}; what it held before is no longer counted.")
         return lines
+
+    def _compactor(self) -> str:
+        return self.compacted.detail.partition(" ")[2] if self.compacted else ""
 
     def facts(self) -> dict[str, object]:
         """The same as values."""
-        if not self.context:
-            return {"sources": self.sources, "reported": None}
-        reported = {"context": self.context, "known": self.known, "host": self.host, "at": iso(self.moment)}
-        return {"sources": self.sources, "reported": reported}
+        facts: dict[str, object] = {"sources": self.sources, "reported": None}
+        if self.context:
+            facts["reported"] = {
+                "context": self.context, "known": self.known, "host": self.host, "at": iso(self.moment)
+            }  # fmt: skip
+        if self.compacted:
+            facts["compacted"] = {"host": self._compactor(), "at": iso(self.compacted.created_at)}
+        return facts
 
 
 def provenance(caller: Caller, standing: Standing) -> Provenance:
@@ -43,6 +57,7 @@ def provenance(caller: Caller, standing: Standing) -> Provenance:
     with caller.database.read() as tx:
         declared = session_events.beginning_with(tx, "declared", beginning)
         reconciled = session_events.beginning_with(tx, "reconciled", beginning, limit=1)
+        compacted = next(iter(session_events.beginning_with(tx, "compacted", beginning, limit=1)), None)
     counted = "measured" if caller.profile.exact else "estimated"
     sources = {"system": counted, "work_history": counted, "tool_results": counted, "user_message": _user(declared)}
     if not standing.account.user:
@@ -50,9 +65,9 @@ def provenance(caller: Caller, standing: Standing) -> Provenance:
     if not standing.account.server + standing.account.system:
         sources["system"] = "not measured yet"
     if not reconciled:
-        return Provenance(sources)
+        return Provenance(sources, compacted=compacted)
     _, context, known, host = reconciled[0].detail.split(" ", 3)
-    return Provenance(sources, int(context), int(known), host, reconciled[0].created_at)
+    return Provenance(sources, int(context), int(known), host, reconciled[0].created_at, compacted)
 
 
 def _user(declared: list[SessionEvent]) -> str:
