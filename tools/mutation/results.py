@@ -70,7 +70,7 @@ class Results:
         """Remember which test noticed a change, or that none did."""
         known = self._digest(test_file(noticed_by)) if noticed_by else self._tests
         self._kept["mutants"][self._key(mutant)] = {"by": noticed_by, "digest": known, "patience": patience}
-        self._write()
+        self.write()
 
     def reach(self, test: str) -> Reach | None:
         """What an earlier run measured of a test."""
@@ -80,12 +80,13 @@ class Results:
         return Reach(entry["seconds"], frozenset((str(SOURCES / path), line) for path, line in entry["lines"]))
 
     def keep_reach(self, test: str, reach: Reach) -> None:
-        """Remember what was measured of a test; written with the next change that is tried."""
+        """Remember what was measured of a test; `write` makes it last."""
         lines = sorted((Path(path).relative_to(SOURCES).as_posix(), line) for path, line in reach.lines)
         known = self._sources + self._digest(test_file(test))
         self._kept["reach"][test] = {"digest": known, "seconds": reach.seconds, "lines": lines}
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write what is known, all of it or nothing."""
         FOLDER.mkdir(exist_ok=True)
         new = self._path.with_suffix(".new")
         new.write_text(json.dumps(self._kept), encoding="utf-8")

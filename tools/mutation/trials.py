@@ -121,6 +121,7 @@ class Trials:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         failed = [item.nodeid for item in session.items if not self.measure(item)]
+        self.results.write()
         if failed:
             pytest.exit(f"tests fail without any change: {', '.join(failed)}", returncode=2)
         for count, mutant in enumerate(self.tried, 1):

@@ -1,27 +1,19 @@
 """Times as people write them, and as the store keeps them (microseconds since 1970, UTC)."""
 
 import re
-from time import gmtime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
 
 from haversack.errors import InvalidArgument
 from haversack.patterns import pattern
-
-if TYPE_CHECKING:
-    from datetime import datetime  # loading it takes longer than a search, and most replies only show dates
 
 _AGO = pattern(r"(\d{1,6})\s*(h|d|w|hours?|days?|weeks?)(\s+ago)?", re.IGNORECASE)
 _DATE = pattern(r"\d{4}-\d{2}-\d{2}")
 DAY = 86_400_000_000
 HOUR = 3_600_000_000
-# The first moment of the year 1 and the last of the year 9999.
-_COMMON_ERA, _END_OF_YEARS = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 
-def moment(time: int) -> "datetime":
+def moment(time: int) -> datetime:
     """A stored time as an aware datetime."""
-    from datetime import UTC, datetime, timedelta
-
     try:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
     except OverflowError:
@@ -31,17 +23,13 @@ def moment(time: int) -> "datetime":
 
 def civil(time: int) -> tuple[int, int, int]:
     """The year, month and day of a stored time."""
-    if not _COMMON_ERA <= time <= _END_OF_YEARS:
-        # Only a damaged store has such a time; what else it holds can still be shown.
-        return (9999, 12, 31) if time > 0 else (1, 1, 1)
-    found = gmtime(time // 1_000_000)
-    return found.tm_year, found.tm_mon, found.tm_mday
+    day = moment(time)
+    return day.year, day.month, day.day
 
 
 def date(time: int) -> str:
     """A stored time as `2026-02-10`."""
-    year, month, day = civil(time)
-    return f"{year:04}-{month:02}-{day:02}"
+    return moment(time).date().isoformat()
 
 
 def minute(time: int) -> str:
@@ -56,8 +44,6 @@ def iso(time: int | None) -> str | None:
 
 def from_iso(text: str) -> int:
     """A stored time from ISO 8601; no time zone means UTC."""
-    from datetime import UTC, datetime, timedelta
-
     found = datetime.fromisoformat(text)
     aware = found if found.tzinfo else found.replace(tzinfo=UTC)
     return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

@@ -1,9 +1,9 @@
 """When a question is about: dates it names, or speaks of from today's point of view, against the dates stored."""
 
-from time import gmtime
+from datetime import date
 
 from haversack.patterns import pattern
-from haversack.text.times import DAY, civil
+from haversack.text.times import DAY, civil, moment
 from haversack.values import record
 
 _MONTHS = (
@@ -112,8 +112,6 @@ def _days(period: When, today: int) -> Span:
 
 def _day_number(year: int, month: int, day: int) -> int:
     """Days from 1970 to a date; a day past the end of its month counts on into the next."""
-    from datetime import date
-
     return date(year, month, 1).toordinal() - date(1970, 1, 1).toordinal() + day - 1
 
 
@@ -139,7 +137,7 @@ def _last(today: int, which: str, unit: str) -> When:
     if unit in _MONTHS:
         named = _MONTHS.index(unit) + 1
         return Period(year if which == "this" or named < month else year - 1, named, None)
-    weekday = gmtime(today * 86_400).tm_wday
+    weekday = moment(today * DAY).weekday()
     if unit in _WEEKDAYS:
         back = (weekday - _WEEKDAYS.index(unit)) % 7
         return _only(today - (back if which == "this" else back or 7))
