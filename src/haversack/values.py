@@ -41,10 +41,8 @@ def record(declared: C) -> C:
 
 def replace(held: T, **changes: object) -> T:
     """A copy of a value with some fields changed."""
-    for name in fields(held):
-        if name not in changes:
-            changes[name] = getattr(held, name)
-    return type(held)(**changes)
+    contents = [changes.pop(name) if name in changes else getattr(held, name) for name in fields(held)]
+    return type(held)(*contents, **changes)
 
 
 def asdict(held: object) -> dict[str, Any]:

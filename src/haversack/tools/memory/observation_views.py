@@ -11,7 +11,6 @@ from haversack.text import times
 from haversack.text.clipping import one_line
 from haversack.tools.road.outcomes import Block, Facts
 from haversack.tools.road.quoting import excerpt, field, passage
-from haversack.values import replace
 
 TITLE_WIDTH = 120
 SNIPPET_WIDTH = 300
@@ -80,7 +79,13 @@ def weight_at(units: int, size: int, title: int, level: str) -> int:
 
 
 def found_block(
-    observation: Observation, query: Query, *, note: str = "", extra: Facts | None = None, worth: float = 1.0
+    observation: Observation,
+    query: Query,
+    *,
+    note: str = "",
+    extra: Facts | None = None,
+    worth: float = 1.0,
+    counted: bool = True,
 ) -> Block:
     """An observation as a search result: compact, under the date it shares with other results."""
     head = f"#{observation.id}"
@@ -102,7 +107,8 @@ def found_block(
             return f"{first}: {body}"
         return "\n".join(part for part in (first, details(observation, dated=False), body) if part)
 
-    return replace(listed, text=text, section=times.date(observation.updated_at), worth=worth)
+    section = times.date(observation.updated_at)
+    return Block(listed.name, text, listed.facts, section, worth, counted=counted, weight=listed.weight)
 
 
 def gone_block(identifier: int) -> Block:

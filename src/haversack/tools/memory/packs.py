@@ -17,7 +17,7 @@ from haversack.text.times import date
 from haversack.tools.declaration import Command, Range, resumes, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, TITLE_WIDTH, weight_at
 from haversack.tools.memory.project_views import project_names
-from haversack.tools.memory.search_results import SAMPLED, WEIGHED, filters_from, weights
+from haversack.tools.memory.search_results import WEIGHED, filters_from, spread, weights
 from haversack.tools.memory.unknown_filters import unknown_in
 from haversack.tools.road.outcomes import Block, Facts, Outcome, Rest, Result
 from haversack.tools.road.quoting import excerpt, field, passage
@@ -150,7 +150,7 @@ def _sample(caller: Caller, ids: Sequence[int], project: str, *, scrub: bool) ->
 
     def sample() -> list[Block]:
         held, place = (
-            search.by_ids(caller.memory, list(ids[:: max(1, len(ids) // SAMPLED)])),
+            search.by_ids(caller.memory, spread(ids)),
             project_names(caller, project),
         )
         return [pack_block(_scrubbed(each) if scrub else each, 1.0, place=place(each)) for each in held]

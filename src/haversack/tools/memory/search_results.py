@@ -28,7 +28,9 @@ PAGE = 50
 SNAPSHOT = 2_000
 """How many ids of a list are kept for its further pages; those behind them follow as they stand when asked for."""
 SAMPLED = 32
-"""How many observations of a rest are rendered to learn what a weight costs."""
+"""How many observations of a rest may be rendered to learn what a weight costs."""
+FEW = 8
+"""A rest of no more observations than this is priced exactly."""
 WEIGHED = 150
 """How many observations of a rest are looked at to price it."""
 
@@ -105,13 +107,16 @@ def _sample(
     """Some of the observations, spread evenly, as blocks."""
 
     def sample() -> list[Block]:
-        held, named = (
-            search.by_ids(caller.memory, list(ids[:: max(1, len(ids) // SAMPLED)])),
-            in_project(caller, project),
-        )
+        held, named = search.by_ids(caller.memory, spread(ids)), in_project(caller, project)
         return [named(found_block(each, query) if query else observation_block(each), each) for each in held]
 
     return sample
+
+
+def spread(ids: Sequence[int]) -> list[int]:
+    """So many of the ids as prices are learned from, evenly from all over."""
+    wanted = len(ids) if len(ids) <= FEW else min(SAMPLED, max(FEW, len(ids) // 2))
+    return [ids[place * len(ids) // wanted] for place in range(wanted)]
 
 
 def _of_matches(caller: Caller, items: int, state: dict[str, Any], ids: Sequence[int], query: Query | None) -> Rest:

@@ -124,10 +124,10 @@ class _Fitting:
         larger budget could show less.
         """
         near = [step for step in _STEPS if self.budget.tokens < step < self.budget.tokens + 96]
-        return min(self._room_at(tokens) for tokens in (self.budget.tokens, *near))
-
-    def _room_at(self, tokens: int) -> int:
         left = LeftOut(DEAREST_KEY, self.result.total, self.prices.likely(self.blocks, self.blocks))
+        return min(self._room_at(tokens, left) for tokens in (self.budget.tokens, *near))
+
+    def _room_at(self, tokens: int, left: LeftOut) -> int:
         names = tuple(block.name for block in self.blocks[:1])
         shown, allows = self.result.total, self.layout.notes.spendable
         frame = replace(

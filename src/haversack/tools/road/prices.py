@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 from haversack.tokens import PROFILES, Budget, Profile
 from haversack.tokens.o200k import starts_cleanly
@@ -15,6 +15,13 @@ _EXACTLY_PRICED = 32
 """So many blocks are rendered for their price alone; those beyond are priced by their weights."""
 _LEARNED_FROM = 24
 """So many blocks, from all over, are rendered to learn what a weight costs."""
+_SHARES = (4, 2, 1)
+"""Of a sample every so many-th block is rendered first, then more while the price is still doubtful."""
+_FEW = 8
+"""At least so many blocks are rendered to learn what a weight costs."""
+_SURE = 0.03
+"""Standard error of a price, as a share of it, at which no more of the sample is rendered: a stated price is within a
+tenth of what following the key costs."""
 TYPICAL = 60
 """Tokens of an item of which nothing else is known."""
 _COUNTED_WHOLE = 100_000
@@ -29,6 +36,32 @@ class Price:
 
     tokens: int
     exact: bool
+
+
+@record
+class _Line:
+    """What blocks cost by their weights: the line that fits some of them best, and how far they lie from it."""
+
+    mean: float
+    middle: float
+    slope: float
+    error: float
+
+    def of(self, items: int, weight: int | None) -> int:
+        """What so many items of that weight cost together; without a weight, what the mean makes it."""
+        beyond = self.slope * (weight - items * self.middle) if weight is not None else 0.0
+        return max(0, round(items * self.mean + beyond))
+
+
+def _line_through(costs: Sequence[int], weights: Sequence[int]) -> _Line:
+    count = len(costs)
+    mean, middle = sum(costs) / count, sum(weights) / count
+    spread = sum((each - middle) ** 2 for each in weights)
+    slope = sum((each - middle) * cost for each, cost in zip(weights, costs, strict=True)) / spread if spread else 0
+    # Nothing costs less for being longer, and no more for it than it costs in all.
+    slope = min(max(slope, 0.0), mean / middle if middle else 0.0)
+    away = (cost - mean - slope * (each - middle) for each, cost in zip(weights, costs, strict=True))
+    return _Line(mean, middle, slope, (sum(each**2 for each in away) / (count * max(1, count - 2))) ** 0.5)
 
 
 class Prices:
@@ -126,11 +159,11 @@ class Prices:
         if weighed:
             learned = [block for block in left_out if block.weight and id(block) not in skipped]
             weight = sum(block.weight(self.level) for block in weighed if block.weight)
-            units += self._likely_units(learned, len(weighed), weight)
+            units += self._line(learned).of(len(weighed), weight)
             units += sum(self.opening(block, opened) for block in weighed)
         if rest:
             units += self._units_of_rest(rest, blocks, opened)
-        return self.profile.tokens(units + self._units_of_one_page())
+        return self.profile.tokens(units + self._units_of_one_page)
 
     def _of_page(self, page: Sequence[Block], left_out: Sequence[Block], blocks: Sequence[Block]) -> int | None:
         """What `more` sends for these blocks when its budget holds them all; None where that takes long to tell."""
@@ -165,31 +198,30 @@ class Prices:
 
     def _units_of_rest(self, rest: Rest, at_hand: Sequence[Block], opened: set[str]) -> int:
         """What the rest costs, by some of it, or by the blocks at hand where none of it is."""
-        blocks = self._sample() or at_hand[:: max(1, len(at_hand) // _LEARNED_FROM)]
-        costs = sum(self.cost(block, self.level) for block in blocks)
-        if not costs:
+        sample = self._sample() or at_hand[:: max(1, len(at_hand) // _LEARNED_FROM)]
+        if not sample:
             return self.profile.room(TYPICAL * rest.items)
         if self._is_all_of(rest):
-            return costs + sum(self.opening(block, opened) for block in blocks)
-        sections = self._units_of_sections(rest, blocks, opened)
+            return sum(self.cost(block, self.level) + self.opening(block, opened) for block in sample)
+        sections = self._units_of_sections(rest, sample, opened)
         weight = rest.weight(self.level) if rest.price else None
-        if weight is not None and not any(block.weight for block in blocks):
+        if weight is not None and not any(block.weight for block in sample):
             return sections + self.profile.room(weight)
-        return sections + self._likely_units(blocks, rest.items, weight)
+        weight = weight if all(block.weight for block in sample) else None
+        return sections + self._surest_line(sample).of(rest.items, weight)
 
-    def _likely_units(self, sample: Sequence[Block], items: int, weight: int | None) -> int:
-        """What so many items of that weight cost, by the line that fits the costs and weights of a sample best."""
+    def _surest_line(self, sample: Sequence[Block]) -> _Line:
+        """The line through as many blocks of a sample as make a price sure."""
+        for share in _SHARES:
+            if len(some := sample[::share]) >= min(_FEW, len(sample)):
+                line = self._line(some)
+                if line.error <= _SURE * line.mean:
+                    break
+        return line
+
+    def _line(self, sample: Sequence[Block]) -> _Line:
         costs = [self.cost(block, self.level) for block in sample]
-        mean = sum(costs) / len(costs)
-        if weight is None or not all(block.weight for block in sample):
-            return round(items * mean)
-        weights = [block.weight(self.level) if block.weight else 0 for block in sample]
-        middle = sum(weights) / len(weights)
-        spread = sum((each - middle) ** 2 for each in weights)
-        slope = sum((each - middle) * cost for each, cost in zip(weights, costs, strict=True)) / spread if spread else 0
-        # Nothing costs less for being longer, and no more for it than it costs in all.
-        slope = min(max(slope, 0.0), mean / middle if middle else 0.0)
-        return max(0, round(items * mean + slope * (weight - items * middle)))
+        return _line_through(costs, [block.weight(self.level) if block.weight else 0 for block in sample])
 
     def _units_of_sections(self, rest: Rest, sample: Sequence[Block], opened: set[str]) -> int:
         """What the headings of the rest cost: of as many sections as are known, or as a sample makes likely."""
@@ -199,6 +231,7 @@ class Prices:
         fresh = sum(section not in opened for section in counts)
         return sum(headings.values()) * number * fresh // len(counts) ** 2
 
+    @cached_property
     def _units_of_one_page(self) -> int:
         result, layout = self._result_of_page(), self._layout_of_page()
         frame = Frame(10_000, _ENOUGH, result.total, False, None, names=("",))
