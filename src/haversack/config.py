@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from haversack.errors import ConfigError
+from haversack.user_folders import data_folder
 from haversack.values import fields, record, replace
 
 CONFIG_FILE = "config.toml"
@@ -150,14 +151,7 @@ def default_home(environ: Mapping[str, str], platform: str = sys.platform) -> st
     """The data folder by the platform's convention; `HAVERSACK_HOME` overrides it."""
     if chosen := environ.get("HAVERSACK_HOME"):
         return os.path.abspath(os.path.expanduser(chosen))
-    home = os.path.expanduser("~")
-    if platform == "win32":
-        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif platform == "darwin":
-        base = os.path.join(home, "Library", "Application Support")
-    else:
-        base = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
-    return os.path.join(base, "haversack")
+    return data_folder("haversack", environ, platform)
 
 
 def load(environ: Mapping[str, str] | None = None) -> Config:

@@ -150,7 +150,7 @@ class Tree:
 
     def make_folders(self, path: str) -> None:
         """Make a folder and those above it, as far as they are missing."""
-        parts = _parts(path)
+        parts = parts_of(path)
         for depth in range(1, len(parts) + 1):
             part = "/".join(parts[:depth])
             with suppress(FileExistsError):
@@ -198,12 +198,34 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
     return "file" if entry.is_file(follow_symlinks=False) else "special"
 
 
-def _parts(path: str) -> list[str]:
+def parts_of(path: str, *, windows: bool = os.name == "nt") -> list[str]:
+    """The components of a path with slashes; a path that leaves its folder, or names what is no file, is refused."""
     parts = path.split("/") if path else []
-    forbidden = "\0" if os.name != "nt" else '\0\\:*?"<>|'
-    if any(part in ("", ".", "..") or any(mark in part for mark in forbidden) for part in parts):
+    refuses = _is_refused_by_windows if windows else _is_refused
+    if any(map(refuses, parts)):
         raise RefusedPath(errno.EINVAL, "it is not a path inside the folder", path)
     return parts
+
+
+def _is_refused(part: str) -> bool:
+    return part in ("", ".", "..") or "\0" in part
+
+
+def _is_refused_by_windows(part: str) -> bool:
+    # `a:b` is a stream of a file or another drive; `con.txt` is the console; `a.` and `a ` are `a`.
+    return (
+        _is_refused(part)
+        or any(mark in '\\:*?"<>|' or mark < " " for mark in part)
+        or part[-1] in ". "
+        or part.split(".")[0].rstrip().lower() in DEVICE_NAMES
+    )
+
+
+DEVICE_NAMES = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$"}
+    | {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
+)
+"""Names that Windows gives to devices in every folder, whatever ending they have."""
 
 
 def _regular(descriptor: int, path: str) -> int:
@@ -251,7 +273,7 @@ class _Descriptors:
         if self._last is not None and self._last[0] == path:
             return self._last[1]
         current = self._root
-        for part in _parts(path):
+        for part in parts_of(path):
             try:
                 following = _open_folder(part, current, path)
             finally:
@@ -264,7 +286,7 @@ class _Descriptors:
 
     def place(self, path: str) -> tuple[int, str]:
         """The descriptor of the folder a path is in, and its name there."""
-        parts = _parts(path)
+        parts = parts_of(path)
         if not parts:
             raise NotRegular(path, stat.S_IFDIR)
         return self.folder("/".join(parts[:-1])), parts[-1]
@@ -337,7 +359,7 @@ class _CheckedPaths:
 
     def _checked(self, path: str) -> str:
         current = self._root
-        for part in _parts(path):
+        for part in parts_of(path):
             current = os.path.join(current, part)
             try:
                 facts = os.lstat(current)
@@ -345,7 +367,7 @@ class _CheckedPaths:
                 break
             if stat.S_ISLNK(facts.st_mode) or getattr(facts, "st_file_attributes", 0) & _REPARSE_POINT:
                 raise LinkRefused(path)
-        return os.path.join(self._root, *_parts(path))
+        return os.path.join(self._root, *parts_of(path))
 
     def open(self, path: str, flags: int, mode: int) -> int:
         absolute = self._checked(path)

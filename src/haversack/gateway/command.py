@@ -1,7 +1,6 @@
 """The commands `haversack wrap` and `haversack gateway`: what was typed, and the processes it starts."""
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from haversack.argument_parser import Parser, plain_parser
 from haversack.errors import InvalidArgument
 from haversack.gateway.settings import MODES, Server, Settings
+from haversack.processes import stop_signals, stopped_by
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -96,20 +96,19 @@ def run(settings: Settings, server: Server) -> int:
     desk = Desk(settings, delivery, _own_output())
     pumps = Wrap(desk, server, child, 0)
 
-    for number in _signals():
-        signal.signal(number, lambda number, _: pumps.ended.put(End("signal", number)))
-    pumps.start()
-    end = _awaited(pumps.ended)
-    code = child.stop()
-    if end.reason == "client left":
-        # What the server still had to say comes before its end.
-        with suppress(Empty):
-            pumps.ended.get(timeout=_LAST_WORDS_SECONDS)
-    desk_code = code if end.reason == "server ended" else None
-    desk.settle()
-    pumps.finish(desk_code)
-    desk.close()
-    watchdog.close()
+    with stopped_by(lambda number, _: pumps.ended.put(End("signal", number)), stop_signals()):
+        pumps.start()
+        end = _awaited(pumps.ended)
+        code = child.stop()
+        if end.reason == "client left":
+            # What the server still had to say comes before its end.
+            with suppress(Empty):
+                pumps.ended.get(timeout=_LAST_WORDS_SECONDS)
+        desk_code = code if end.reason == "server ended" else None
+        desk.settle()
+        pumps.finish(desk_code)
+        desk.close()
+        watchdog.close()
     if end.reason == "signal":
         return 128 + end.signal
     return code if end.reason == "server ended" else 0
@@ -157,14 +156,13 @@ def run_several(settings: Settings, servers: Sequence[Server], home: str) -> int
     )
     desk = Desk(settings, delivery, _own_output())
     door = Gateway(desk, list(servers), watchdog, 0, LastLists(home))
-    for number in _signals():
-        signal.signal(number, lambda number, _: door.stopped.put(End("signal", number)))
-    door.start()
-    end = _awaited(door.stopped)
-    door.stop()
-    desk.settle()
-    desk.close()
-    watchdog.close()
+    with stopped_by(lambda number, _: door.stopped.put(End("signal", number)), stop_signals()):
+        door.start()
+        end = _awaited(door.stopped)
+        door.stop()
+        desk.settle()
+        desk.close()
+        watchdog.close()
     return 128 + end.signal if end.reason == "signal" else 0
 
 
@@ -173,11 +171,6 @@ def _awaited(ends: "SimpleQueue[End]") -> "End":
     while True:
         with suppress(Empty):
             return ends.get(timeout=_CTRL_C_SECONDS if sys.platform == "win32" else None)
-
-
-def _signals() -> Sequence[int]:
-    names = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
-    return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 def _own_output() -> int:

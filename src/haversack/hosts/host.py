@@ -1,13 +1,13 @@
 """What is known of a host: where it keeps its settings, when it calls hooks, and what it makes of their output."""
 
 import os
-import sys
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
 
 from haversack.errors import NotFound
+from haversack.user_folders import settings_folder, user_home
 from haversack.values import record
 
 Event = Literal[
@@ -135,7 +135,7 @@ def host_named(name: str) -> Host:
 
 def expanded(host: Host, path: str, environ: Mapping[str, str]) -> str:
     """A path of a host on this machine: `~` is the user's home, `{folder}` the host's own folder."""
-    home = environ.get("HOME") or environ.get("USERPROFILE") or os.path.expanduser("~")
+    home = user_home(environ)
     folder = environ.get(host.folder_variable, "") if host.folder_variable else ""
     folder = folder or _in_home(host.folder, home, environ)
     return _in_home(path.replace("{folder}", folder), home, environ)
@@ -143,13 +143,7 @@ def expanded(host: Host, path: str, environ: Mapping[str, str]) -> str:
 
 def _in_home(path: str, home: str, environ: Mapping[str, str]) -> str:
     if path.startswith("{user-settings}"):
-        if sys.platform == "win32":
-            base = environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
-        elif sys.platform == "darwin":
-            base = os.path.join(home, "Library", "Application Support")
-        else:
-            base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-        path = path.replace("{user-settings}", base)
+        path = path.replace("{user-settings}", settings_folder(environ))
     if path.startswith("~"):
         path = home + path[1:]
     return os.path.normpath(path)

@@ -1,9 +1,7 @@
 """Serving MCP on standard input and output until the client leaves or a signal asks to stop."""
 
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TypeVar
@@ -14,6 +12,7 @@ from haversack.mcp.heartbeat import Heartbeat
 from haversack.mcp.journal import Journal
 from haversack.mcp.methods import Offer
 from haversack.mcp.pool import Pool
+from haversack.processes import stopped_by
 from haversack.protocol.lines import Lines, Output
 
 T = TypeVar("T")
@@ -91,15 +90,8 @@ class _Stop:
 def _stopping() -> Iterator[_Stop]:
     """A stop that the signals to end ask for, where this thread may take signals."""
     stop = _Stop()
-    if threading.current_thread() is not threading.main_thread():
+    with stopped_by(stop.ask):
         yield stop
-        return
-    before = {each: signal.signal(each, stop.ask) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for each, held in before.items():
-            signal.signal(each, held)
 
 
 @contextmanager

@@ -2,15 +2,14 @@
 
 import asyncio
 import errno
-import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from haversack.app import App
 from haversack.errors import Conflict, HaversackError, InvalidArgument
+from haversack.processes import stopped_by
 from haversack.values import record
 from haversack.web.connections import patient_protocol
 from haversack.web.door import Door
@@ -117,16 +116,8 @@ def _server(door: Door, listening: Listening) -> Any:
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
-            if threading.current_thread() is not threading.main_thread():
+            with stopped_by(self.handle_exit):
                 yield
-                return
-            asked = (signal.SIGINT, signal.SIGTERM)
-            before = {each: signal.signal(each, self.handle_exit) for each in asked}
-            try:
-                yield
-            finally:
-                for each, held in before.items():
-                    signal.signal(each, held)
 
     config = uvicorn.Config(
         door,

@@ -1,7 +1,6 @@
 """Child programs: found by absolute path, started without a shell in a clean environment, ended on time."""
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from haversack.cancellation import check, current
 from haversack.errors import ToolFailed
+from haversack.processes import OWN_GROUP, Group
 from haversack.values import record
 
 if TYPE_CHECKING:
@@ -104,10 +104,11 @@ class Running:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 # A group and not a session of its own: Linux gives a new session a smaller share of a busy machine.
-                process_group=None if sys.platform == "win32" else 0,
+                process_group=OWN_GROUP,
             )
         except OSError as error:
             raise ToolFailed(f"{self.name} cannot be started: {error.strerror}") from None
+        self._group = Group(self._process)
         self._attendant = _ATTENDANT(self._process, limits.seconds, self._expire)
         if (cancellation := current()) is not None:
             self._stack.enter_context(cancellation.stopping(self._kill))
@@ -166,14 +167,7 @@ class Running:
     def _kill(self) -> None:
         if self._process.returncode is not None:
             return
-        if sys.platform == "win32":
-            self._process.kill()
-            return
-        try:
-            # The program leads its own group, so its children go with it.
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
+        self._group.end()
 
 
 @lru_cache(maxsize=1)

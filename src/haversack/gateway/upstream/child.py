@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from haversack.errors import ToolFailed
 from haversack.gateway.upstream.watchdog import Watchdog
-from haversack.gateway.upstream.windows_job import Job
+from haversack.processes import KILL, OWN_GROUP, Group, program_path
 
 EOF_SECONDS = 2.0
 TERMINATE_SECONDS = 3.0
@@ -32,7 +32,7 @@ class Child:
     ) -> None:
         self._watchdog = watchdog
         self._process = _started(command, environment, folder)
-        self._job = Job(getattr(self._process, "_handle", 0))
+        self._group = Group(self._process)
         self._writing = threading.Lock()
         self._last: deque[bytes] = deque(maxlen=LAST_LINES)
         watchdog.guard(self._process.pid)
@@ -69,16 +69,16 @@ class Child:
         """Close the input, wait, ask the process group to end, wait, end it; give the exit code."""
         with self._stopping:
             self._close_input()
-            for seconds, number in ((EOF_SECONDS, signal.SIGTERM), (TERMINATE_SECONDS, _KILL)):
+            for seconds, number in ((EOF_SECONDS, signal.SIGTERM), (TERMINATE_SECONDS, KILL)):
                 try:
                     code = self._process.wait(timeout=seconds)
                     break
                 except subprocess.TimeoutExpired:
-                    self._signal(number)
+                    self._group.end(number)
             else:
                 code = self._process.wait()
             # Children of the server may have outlived it; its group goes with it.
-            self._signal(_KILL)
+            self._group.end()
             self._watchdog.release(self._process.pid)
             return _as_exit_code(code)
 
@@ -96,13 +96,6 @@ class Child:
         closing.start()
         closing.join(timeout=0.2)
 
-    def _signal(self, number: int) -> None:
-        with suppress(OSError):
-            if sys.platform == "win32":
-                self._job.end()
-            else:
-                os.killpg(self._process.pid, number)
-
     def _pass_errors(self) -> None:
         stream = self._process.stderr
         assert stream
@@ -111,22 +104,19 @@ class Child:
             _write(2, line)
 
 
-_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
-
-
 def _started(
     command: Sequence[str], environment: Mapping[str, str] | None, folder: str | None
 ) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(
-            [_program(command[0]), *command[1:]],
+            [program_path(command[0]), *command[1:]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=None if environment is None else dict(environment),
             cwd=folder,
             bufsize=0,
-            process_group=None if sys.platform == "win32" else 0,
+            process_group=OWN_GROUP,
             preexec_fn=_dies_with_parent(),
         )
     except (OSError, ValueError) as error:
@@ -134,15 +124,6 @@ def _started(
         raise ToolFailed(
             f"{command[0]!r} cannot be started ({why})", hint="check the command after --, and that it is on the PATH"
         ) from None
-
-
-def _program(name: str) -> str:
-    """The program a name stands for: Windows finds `npx.cmd` by the name `npx` only when asked for it."""
-    if sys.platform != "win32":
-        return name
-    from shutil import which
-
-    return which(name) or name
 
 
 def _dies_with_parent() -> Callable[[], None] | None:

@@ -6,6 +6,8 @@ import sys
 import time
 from contextlib import suppress
 
+from haversack.processes import KILL, group_lives, signal_group
+
 TERMINATE_SECONDS = 3.0
 _TICK = 0.05
 
@@ -79,28 +81,10 @@ def _close_all_but(pipe: int) -> None:
 
 
 def _end(groups: set[int]) -> None:
-    if sys.platform == "win32":
-        return
     until = time.monotonic() + TERMINATE_SECONDS
-    _signal(groups, signal.SIGTERM)
-    while any(map(_lives, groups)) and time.monotonic() < until:
-        time.sleep(_TICK)
-    _signal(groups, signal.SIGKILL)
-
-
-def _signal(groups: set[int], number: int) -> None:
-    if sys.platform == "win32":
-        return
     for group in groups:
-        with suppress(OSError):
-            os.killpg(group, number)
-
-
-def _lives(group: int) -> bool:
-    if sys.platform == "win32":
-        return False
-    try:
-        os.killpg(group, 0)
-    except OSError:
-        return False
-    return True
+        signal_group(group, signal.SIGTERM)
+    while any(map(group_lives, groups)) and time.monotonic() < until:
+        time.sleep(_TICK)
+    for group in groups:
+        signal_group(group, KILL)

@@ -5,7 +5,6 @@ A server and the hooks of one session are children of the same host, so a note n
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -59,29 +58,19 @@ def _notes(folder: str) -> Iterator[dict[str, Any]]:
         names = os.listdir(folder)
     except OSError:
         return
+    from haversack.processes import is_running
+
     for name in names:
         path = os.path.join(folder, name)
         try:
             with open(path, encoding="utf-8") as file:
                 note = json.load(file)
-            if _is_running(note["pid"]):
+            if is_running(note["pid"]):
                 yield {"account": note["account"], "above": note["above"], "directory": note["directory"]}
             else:
                 os.unlink(path)  # its server was killed
         except (OSError, ValueError, KeyError, TypeError):
             continue
-
-
-def _is_running(pid: int) -> bool:
-    if sys.platform == "win32":
-        return True  # there, asking a process would end it
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _above() -> Iterator[int]:

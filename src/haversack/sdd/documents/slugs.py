@@ -3,9 +3,10 @@
 import unicodedata
 from collections.abc import Collection
 
+from haversack.files import DEVICE_NAMES
+
 LONGEST = 60
 LONGEST_BYTES = 180
-RESERVED = frozenset({"con", "prn", "aux", "nul"} | {f"{p}{n}" for p in ("com", "lpt") for n in "0123456789¹²³"})
 
 
 def slugify(title: str, *, fallback: str = "untitled") -> str:
@@ -18,7 +19,7 @@ def slugify(title: str, *, fallback: str = "untitled") -> str:
     if not slug:
         return fallback
     # Windows keeps some names for devices, whatever their extension.
-    return f"x-{slug}" if slug in RESERVED else slug
+    return f"x-{slug}" if slug in DEVICE_NAMES else slug
 
 
 def unique(slug: str, taken: Collection[str]) -> str:

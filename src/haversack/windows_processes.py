@@ -1,4 +1,4 @@
-"""The processes of one server on Windows, kept together so that they end together, also when this process is killed."""
+"""Processes on Windows: whether they run, and how they end together, also when this process is killed."""
 
 import sys
 
@@ -50,13 +50,17 @@ if sys.platform == "win32":
             """End every process of the job."""
             self._kernel.TerminateJobObject(self._handle, 1)
 
-else:
+    _SYNCHRONIZE = 0x0010_0000
+    _STILL_RUNNING = 0x102
 
-    class Job:
-        """Elsewhere process groups do this; nothing is kept together here."""
-
-        def __init__(self, process: int) -> None:
-            pass
-
-        def end(self) -> None:
-            """Nothing to end."""
+    def is_running(pid: int) -> bool:
+        """Whether a process has this number; a signal, as elsewhere, would end it."""
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel.OpenProcess.restype = wintypes.HANDLE
+        handle = wintypes.HANDLE(kernel.OpenProcess(_SYNCHRONIZE, False, pid))
+        if not handle:
+            return False
+        try:
+            return bool(kernel.WaitForSingleObject(handle, 0) == _STILL_RUNNING)
+        finally:
+            kernel.CloseHandle(handle)
