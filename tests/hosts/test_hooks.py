@@ -280,6 +280,27 @@ def test_the_summary_of_a_compaction_is_kept(project: Path) -> None:
     assert payload["compact_summary"] in asked(project, "mem_context", detail_level="full")
 
 
+COMPACTED = {
+    "codex": (
+        "after-compact",
+        {"type": "compacted", "payload": {"message": "Another language model began; use its summary:\nTokens rotate."}},
+    ),
+    "copilot": ("stop", {"type": "session.compaction_complete", "data": {"summaryContent": "Tokens rotate."}}),
+}
+
+
+@pytest.mark.parametrize("host", COMPACTED)
+def test_a_summary_that_stands_only_in_the_transcript_is_kept_once(host: str, project: Path) -> None:
+    event, line = COMPACTED[host]
+    transcript = project / "transcript.jsonl"
+    transcript.write_text(json.dumps({"timestamp": "2026-11-18T07:31:01Z", **line}) + "\n")
+    sent = {"session_id": "t", "cwd": str(project), "transcript_path": str(transcript)}
+    for _ in range(2):
+        hook(event, host, sent, project)
+    found = json.loads(asked(project, "list_observations", format="json", detail_level="full"))["observations"]
+    assert [each["content"] for each in found if each["title"].startswith("Session summary")] == ["Tokens rotate."]
+
+
 def test_statistics_say_how_many_recalled_memories_were_opened(project: Path) -> None:
     remember(project, *ROTATION)
     remember(project, "Deploys go through staging", "Every deploy waits a day in staging.")

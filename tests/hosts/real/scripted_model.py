@@ -9,7 +9,7 @@ from typing import Any
 MOST_REQUESTS = 60
 """A host that asks more often than this is in a loop: it gets errors, which end it."""
 USAGE = 1_234
-"""Tokens of input the model claims for every request."""
+"""Tokens of input the model claims for a request, unless it was told others for the first ones."""
 
 
 class Call:
@@ -24,10 +24,15 @@ Step = Call | str
 
 
 class ScriptedModel:
-    """Answers the first request that has tools with the first step, the one that holds its result with the next."""
+    """Answers the first request that has tools with the first step, the one that holds its result with the next.
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    A request without tools, as for a title or a summary, is answered with `aside`.
+    """
+
+    def __init__(self, steps: Sequence[Step], usage: Sequence[int] = (), aside: str = "OK") -> None:
         self.steps = list(steps)
+        self.aside = aside
+        self.usage = list(usage)
         self.requests: list[dict[str, Any]] = []
         self.tools: dict[str, str] = {}
         model = self
@@ -87,15 +92,16 @@ class ScriptedModel:
         named = dialect.tools(asked)
         self.tools |= dict.fromkeys(named, dialect.name)
         step = self._step(dialect.results(asked), named)
-        events = dialect.events(step, asked)
+        usage = self.usage.pop(0) if self.usage else USAGE
+        events = dialect.events(step, asked, usage)
         if "text/event-stream" in dialect.kind or asked.get("stream") or "stream" in path:
             return 200, "text/event-stream", "".join(events).encode()
-        return 200, "application/json", dialect.whole(step).encode()
+        return 200, "application/json", dialect.whole(step, usage).encode()
 
     def _step(self, results: int, named: Mapping[str, Any]) -> tuple[str, Any, Any]:
         """What to say now: `("text", …)`, or `("call", the host's name of the tool, arguments)`."""
         if not named:
-            return "text", "OK", None
+            return "text", self.aside, None
         step: Step = self.steps[min(results, len(self.steps) - 1)]
         if isinstance(step, Call):
             found = step.ending if step.ending in named else None
@@ -119,8 +125,8 @@ class Dialect:
         ending: str,
         tools: Callable[[dict[str, Any]], dict[str, Any]],
         results: Callable[[dict[str, Any]], int],
-        events: Callable[[tuple[str, Any, Any], dict[str, Any]], Iterator[str]],
-        whole: Callable[[tuple[str, Any, Any]], str],
+        events: Callable[[tuple[str, Any, Any], dict[str, Any], int], Iterator[str]],
+        whole: Callable[[tuple[str, Any, Any], int], str],
         kind: str = "",
     ) -> None:
         self.name, self.ending, self.tools, self.results = name, ending, tools, results
@@ -140,8 +146,8 @@ def _parts(content: Any) -> list[dict[str, Any]]:
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
-def _messages_events(step: tuple[str, Any, Any], asked: dict[str, Any]) -> Iterator[str]:
-    usage = {"input_tokens": USAGE, "output_tokens": 1, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+def _messages_events(step: tuple[str, Any, Any], asked: dict[str, Any], used: int) -> Iterator[str]:
+    usage = {"input_tokens": used, "output_tokens": 1, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
     message = {
         "id": f"msg_{_messages_results(asked)}", "type": "message", "role": "assistant", "content": [],
         "model": asked.get("model", "mock"),
@@ -162,8 +168,8 @@ def _messages_events(step: tuple[str, Any, Any], asked: dict[str, Any]) -> Itera
     yield _event({"type": "message_stop"}, "message_stop")
 
 
-def _messages_whole(step: tuple[str, Any, Any]) -> str:
-    usage = {"input_tokens": USAGE, "output_tokens": 20}
+def _messages_whole(step: tuple[str, Any, Any], used: int) -> str:
+    usage = {"input_tokens": used, "output_tokens": 20}
     content = [{"type": "text", "text": step[1] if step[0] == "text" else "OK"}]
     return json.dumps(
         {"id": "msg_1", "type": "message", "role": "assistant", "model": "mock", "content": content,
@@ -186,7 +192,7 @@ def _responses_results(asked: dict[str, Any]) -> int:
     return sum(str(part.get("type", "")).endswith("_output") for part in _parts(given))
 
 
-def _responses_events(step: tuple[str, Any, Any], asked: dict[str, Any]) -> Iterator[str]:
+def _responses_events(step: tuple[str, Any, Any], asked: dict[str, Any], used: int) -> Iterator[str]:
     kind, value, arguments = step
     if kind == "call":
         namespace, name = value
@@ -206,8 +212,8 @@ def _responses_events(step: tuple[str, Any, Any], asked: dict[str, Any]) -> Iter
     yield _event({"type": "response.created", "response": {"id": "r_1"}}, "response.created")
     yield _event({"type": "response.output_item.done", "output_index": 0, "item": item}, "response.output_item.done")
     usage = {
-        "input_tokens": USAGE, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 20,
-        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": USAGE + 20,
+        "input_tokens": used, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 20,
+        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": used + 20,
     }  # fmt: skip
     yield _event({"type": "response.completed", "response": {"id": "r_1", "usage": usage}}, "response.completed")
 
@@ -221,7 +227,7 @@ def _chat_results(asked: dict[str, Any]) -> int:
     return sum(message.get("role") == "tool" for message in asked.get("messages", []))
 
 
-def _chat_events(step: tuple[str, Any, Any], asked: dict[str, Any]) -> Iterator[str]:
+def _chat_events(step: tuple[str, Any, Any], asked: dict[str, Any], used: int) -> Iterator[str]:
     kind, value, arguments = step
     base = {"id": "c_1", "object": "chat.completion.chunk", "created": 1, "model": asked.get("model", "mock")}
     if kind == "call":
@@ -232,13 +238,13 @@ def _chat_events(step: tuple[str, Any, Any], asked: dict[str, Any]) -> Iterator[
         delta = {"role": "assistant", "content": value}
     reason = "tool_calls" if kind == "call" else "stop"
     yield _event({**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-    usage = {"prompt_tokens": USAGE, "completion_tokens": 20, "total_tokens": USAGE + 20}
+    usage = {"prompt_tokens": used, "completion_tokens": 20, "total_tokens": used + 20}
     yield _event({**base, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage})
     yield "data: [DONE]\n\n"
 
 
-def _chat_whole(step: tuple[str, Any, Any]) -> str:
-    usage = {"prompt_tokens": USAGE, "completion_tokens": 20, "total_tokens": USAGE + 20}
+def _chat_whole(step: tuple[str, Any, Any], used: int) -> str:
+    usage = {"prompt_tokens": used, "completion_tokens": 20, "total_tokens": used + 20}
     kind, value, arguments = step
     message: dict[str, Any] = {"role": "assistant", "content": value if kind == "text" else None}
     if kind == "call":
@@ -258,16 +264,16 @@ def _gemini_results(asked: dict[str, Any]) -> int:
     return sum("functionResponse" in part for part in parts)
 
 
-def _gemini_answer(step: tuple[str, Any, Any]) -> dict[str, Any]:
+def _gemini_answer(step: tuple[str, Any, Any], used: int) -> dict[str, Any]:
     kind, value, arguments = step
     part = {"functionCall": {"name": value, "args": arguments}} if kind == "call" else {"text": value}
-    usage = {"promptTokenCount": USAGE, "candidatesTokenCount": 20, "totalTokenCount": USAGE + 20}
+    usage = {"promptTokenCount": used, "candidatesTokenCount": 20, "totalTokenCount": used + 20}
     candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock"}
 
 
-def _gemini_events(step: tuple[str, Any, Any], asked: dict[str, Any]) -> Iterator[str]:
-    yield _event(_gemini_answer(step))
+def _gemini_events(step: tuple[str, Any, Any], asked: dict[str, Any], used: int) -> Iterator[str]:
+    yield _event(_gemini_answer(step, used))
 
 
 DIALECTS = (
@@ -276,7 +282,7 @@ DIALECTS = (
             "text/event-stream"),
     Dialect("chat", "/chat/completions", _chat_tools, _chat_results, _chat_events, _chat_whole),
     Dialect("gemini", ":streamGenerateContent", _gemini_tools, _gemini_results, _gemini_events,
-            lambda step: json.dumps(_gemini_answer(step)), "text/event-stream"),
+            lambda step, used: json.dumps(_gemini_answer(step, used)), "text/event-stream"),
     Dialect("gemini whole", ":generateContent", _gemini_tools, _gemini_results, _gemini_events,
-            lambda step: json.dumps(_gemini_answer(step))),
+            lambda step, used: json.dumps(_gemini_answer(step, used))),
 )  # fmt: skip

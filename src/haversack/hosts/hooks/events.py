@@ -7,7 +7,7 @@ from haversack.app import App, Caller
 from haversack.config import load
 from haversack.hosts.hooks import server_notes
 from haversack.hosts.hooks.command import BUSY_MILLISECONDS
-from haversack.hosts.hooks.payloads import INJECTED, STARTED, Payload
+from haversack.hosts.hooks.payloads import INJECTED, STARTED, SUMMARISED, Payload, clean_prompt
 from haversack.hosts.host import Event, Host
 from haversack.memory import sessions
 from haversack.store import session_events
@@ -92,18 +92,30 @@ def _tool(caller: Caller, host: Host, payload: Payload) -> str:
 
 
 def _compacted(caller: Caller, host: Host, payload: Payload) -> str:
+    payload = replace(payload, summary=payload.summary or _told(host, payload).summary)
     if _has_restarted(caller, payload):
         _declare_user(caller, host, replace(payload, prompt=payload.summary))
     else:
         _reset_account(caller, host, payload)
         with caller.database.write() as tx:
             session_events.forget(tx, payload.session_id, INJECTED)
-    if payload.summary.strip():
-        from haversack.hosts.hooks.payloads import clean_prompt
-
-        content = clean_prompt(host, payload.summary)
-        call(caller, "mem_session_summary", {"content": content, "session_id": payload.session_id})
+    _keep_summary(caller, host, payload)
     return ""
+
+
+def _keep_summary(caller: Caller, host: Host, payload: Payload) -> bool:
+    """Keep the host's own summary of what it has compacted; whether it was one that is not kept yet."""
+    from haversack.digests import blake2b
+
+    content = clean_prompt(host, payload.summary)
+    mark = blake2b(content.encode(), digest_size=8).hexdigest()
+    with caller.database.write() as tx:
+        kept = {each.detail for each in session_events.of_session(tx, payload.session_id, SUMMARISED)}
+        if not content or mark in kept:
+            return False
+        session_events.add(tx, payload.session_id, SUMMARISED, mark, caller.now())
+    call(caller, "mem_session_summary", {"content": content, "session_id": payload.session_id})
+    return True
 
 
 def _has_restarted(caller: Caller, payload: Payload) -> bool:
@@ -128,18 +140,28 @@ def _stop(caller: Caller, host: Host, payload: Payload) -> str:
         from haversack.hosts.sessions.learnings import capture_learnings
 
         capture_learnings(caller, told.message, payload.session_id, host.name)
+    if told.summary and not _reports_compaction(host):
+        compacted = replace(payload, summary=told.summary)
+        if _keep_summary(caller, host, compacted):
+            _reset_account(caller, host, compacted)
     if told.context:
         _reconcile(caller, host, payload, told.context)
     write(caller, payload.session_id)
     return ""
 
 
+def _reports_compaction(host: Host) -> bool:
+    hooks = host.hooks or (host.plugin.hooks if host.plugin else None)
+    return hooks is None or "after-compact" in hooks.events
+
+
 @record
 class _Told:
-    """What the end of a turn tells: the agent's last message, and the tokens the model then held."""
+    """What the end of a turn tells: the agent's last message, the tokens the model then held, the last summary."""
 
     message: str = ""
     context: int = 0
+    summary: str = ""
 
 
 def _told(host: Host, payload: Payload) -> _Told:
@@ -151,7 +173,12 @@ def _told(host: Host, payload: Payload) -> _Told:
     items = list(read_transcript(host.transcripts.reader, payload.transcript, last=_END_OF_TRANSCRIPT))
     answers = [item.text for item in items if item.kind == "answer"]
     figures = [item.context for item in items if item.kind == "usage" and item.context]
-    return _Told(payload.last_message or (answers[-1] if answers else ""), figures[-1] if figures else 0)
+    summaries = [item.text for item in items if item.kind == "summary"]
+    return _Told(
+        payload.last_message or (answers[-1] if answers else ""),
+        figures[-1] if figures else 0,
+        summaries[-1] if summaries else "",
+    )
 
 
 def _end(caller: Caller, host: Host, payload: Payload) -> str:

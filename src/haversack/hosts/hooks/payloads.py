@@ -10,8 +10,8 @@ from haversack.values import record
 
 LONGEST_PROMPT = 20_000
 """Characters of a prompt that are kept; what people paste may be longer than any memory should be."""
-INJECTED, STARTED = "injected", "started"
-"""Events of a session that hooks note for themselves: a memory was given, the start was."""
+INJECTED, STARTED, SUMMARISED = "injected", "started", "summarised"
+"""Events of a session that hooks note for themselves: a memory was given, the start was, a host's summary was kept."""
 _LONGEST_NAME = 120
 _NAME = pattern(r"[^\w.:@-]+")
 _EMPTY_LINES = pattern(r"\n{3,}")

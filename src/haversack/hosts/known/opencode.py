@@ -23,6 +23,7 @@ export const Haversack = async ({ directory }) => {
   const recalled = new Map()
   const answers = new Map()
   const said = new Map()
+  const summaries = new Map()
   const base = (id) => ({ session_id: id, cwd: directory })
   const start = (id, source) => {
     if (source === "compact" || !started.has(id)) started.set(id, hook("session-start", { ...base(id), source }))
@@ -31,7 +32,7 @@ export const Haversack = async ({ directory }) => {
     event: async ({ event }) => {
       const { info, part } = event.properties || {}
       if (event.type === "message.updated" && info?.role === "assistant") {
-        answers.set(info.id, info.sessionID)
+        answers.set(info.id, info.summary ? summaries : said)
         const { input, output, reasoning, cache } = info.tokens || {}
         if (info.time?.completed && input && !said.has(info.id + "/usage")) {
           said.set(info.id + "/usage", true)
@@ -41,7 +42,7 @@ export const Haversack = async ({ directory }) => {
         }
       }
       if (event.type === "message.part.updated" && part?.type === "text" && answers.has(part.messageID)) {
-        said.set(part.sessionID, part.text)
+        answers.get(part.messageID).set(part.sessionID, part.text)
       }
       const id = event.properties?.sessionID || info?.id
       if (!id) return
@@ -49,7 +50,7 @@ export const Haversack = async ({ directory }) => {
         hook("stop", { ...base(id), last_assistant_message: said.get(id) || "" })
       }
       if (event.type === "session.compacted") {
-        hook("after-compact", base(id))
+        hook("after-compact", { ...base(id), compact_summary: summaries.get(id) || "" })
         start(id, "compact")
       }
       if (event.type === "session.deleted") hook("session-end", base(id))

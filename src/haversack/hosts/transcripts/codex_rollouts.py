@@ -26,7 +26,7 @@ def items(path: str, last: int = 0) -> Iterator[Item]:
                 has_events = has_events or item.kind == "prompt"
                 yield item
         elif kind == "compacted":
-            yield Item("summary", when, text_of(payload.get("message")))
+            yield Item("summary", when, _summary(text_of(payload.get("message"))))
         elif kind == "response_item" and payload.get("role") == "user":
             # These hold what Codex itself adds too; they count only where no event tells what a person typed.
             unsure.append(Item("prompt", when, text_of(payload.get("content"))))
@@ -35,6 +35,12 @@ def items(path: str, last: int = 0) -> Iterator[Item]:
     yield from pending.values()
     if not has_events:
         yield from unsure
+
+
+def _summary(message: str) -> str:
+    """The summary a model wrote, without the sentence Codex puts before it for the next one."""
+    introduction, _, summary = message.partition(":\n")
+    return summary if introduction.startswith("Another language model") and summary.strip() else message
 
 
 def _of_event(payload: dict[str, Any], when: int) -> Iterator[Item]:
