@@ -109,6 +109,19 @@ def test_every_result_fits_is_repeatable_and_gives_a_key_for_the_rest(
     assert KEY.search(outcome.text.replace('\\"', '"'))
 
 
+def test_a_block_shown_whole_leaves_room_for_the_way_to_the_rest(tmp_path: Path) -> None:
+    config = load({"HAVERSACK_HOME": str(tmp_path), "HAVERSACK_TOKENS_PROFILE": "claude"})
+    delivery = Delivery(lambda: App(config), keep_in_memory=True)
+    long = {"type": "text", "text": "one very long line without an end " * 2_000}
+    for words in range(20, 34):
+        content = [{"type": "text", "text": "word " * words}, long]
+        text = json.dumps({"content": content, "structuredContent": {"a": 1}, "kept": 1})
+        outcome = fit_result(text, Rule("tool", 70, view="both"), delivery)
+        assert isinstance(outcome, Fitted)
+        assert outcome.tokens <= 70, words
+    delivery.close()
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=WORDS, tokens=st.sampled_from([150, 400]), compress=st.booleans())
 def test_slices_rebuild_the_text(delivery: Delivery, text: str, tokens: int, compress: bool) -> None:
@@ -152,6 +165,8 @@ HARD_SCHEMAS: list[dict[str, Any]] = [
     {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "not": {"required": ["haversack"]}},
     {"type": "object", "properties": {"enum": {"enum": [{"$ref": "#/not/a/reference"}]}}, "required": ["enum"]},
     {"type": "object", "const": {"a": 1}},
+    {"type": "object", "properties": {"haversack": {"type": "integer"}}, "required": ["haversack"]},
+    {"type": "object", "additionalProperties": {"type": "integer"}, "required": ["a"]},
 ]  # fmt: skip
 
 
@@ -174,6 +189,8 @@ def test_a_widened_schema_admits_what_was_cut(schema: dict[str, Any]) -> None:
         (HARD_SCHEMAS[8], {"a": 1}),
         (HARD_SCHEMAS[11], {"enum": {"$ref": "#/not/a/reference"}}),
         (HARD_SCHEMAS[12], {"a": 1}),
+        (HARD_SCHEMAS[13], {"haversack": 1}),
+        (HARD_SCHEMAS[14], {"a": 1}),
     ],
     ids=str,
 )
@@ -189,6 +206,14 @@ def test_a_widened_schema_still_refuses_what_the_original_refuses() -> None:
         jsonschema.validate({"v": 1, "next": {}}, wide)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"rows": 3}, widened(HARD_SCHEMAS[0]))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"a": "text"}, widened(HARD_SCHEMAS[14]))
+
+
+def test_widening_costs_nothing_but_what_a_hard_schema_takes() -> None:
+    plain = {"type": "object", "properties": {"rows": {"type": "array"}}}
+    assert widened(plain) == plain
+    assert widened({**plain, "required": ["rows"], "additionalProperties": False}) == plain
 
 
 def test_the_parts_of_a_store_that_is_a_file_are_readable_by_the_owner_alone(delivery: Delivery) -> None:

@@ -2,12 +2,11 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from queue import Empty
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from haversack.argument_parser import Parser, plain_parser
 from haversack.errors import InvalidArgument
 from haversack.gateway.settings import MODES, Server, Settings
 from haversack.processes import stop_signals, stopped_by
@@ -15,6 +14,7 @@ from haversack.processes import stop_signals, stopped_by
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
+    from haversack.argument_parser import Parser
     from haversack.gateway.wrap import End
 
 _LAST_WORDS_SECONDS = 5.0
@@ -24,20 +24,47 @@ _CTRL_C_SECONDS = 0.5
 def wrap(typed: list[str]) -> int:
     """Stand between a client and a server, and return the server's exit code."""
     options, command = _split(typed)
-    parsed = _wrap_parser().parse_args(options)
+    given = _plainly_given(options) if command else None
+    if given is None:
+        given = vars(_wrap_parser().parse_args(options))
     if not command:
         raise InvalidArgument("no command to wrap", hint="haversack wrap [options] -- COMMAND ARGUMENTS...")
     settings = Settings(
-        budget=_budget(parsed.budget),
-        tools=parsed.tools,
-        compress=parsed.compress == "safe",
-        view=parsed.view,
-        structured=parsed.structured,
-        keep_in_memory=parsed.keep == "memory",
-        account=parsed.account,
+        budget=_budget(given["budget"]),
+        tools=given["tools"],
+        compress=given["compress"] == "safe",
+        view=given["view"],
+        structured=given["structured"],
+        keep_in_memory=given["keep"] == "memory",
+        account=given["account"],
         cut_resources=False,
     )
     return run(settings, Server(tuple(command)))
+
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "tools": MODES,
+    "compress": ("safe", "off"),
+    "view": ("auto", "content", "structured", "both"),
+    "structured": ("widen", "strip", "keep"),
+    "keep": ("store", "memory"),
+}
+"""What the options of `wrap` may be; the first of each is what it is when it is not given."""
+
+
+def _plainly_given(options: Sequence[str]) -> dict[str, Any] | None:
+    """The options where each stands in full before its value; None where a parser has to read them.
+
+    A server is started before anything that can wait, and to load a parser takes as long as to start some servers.
+    """
+    given: dict[str, Any] = {"budget": None, "account": "", **{name: each[0] for name, each in _CHOICES.items()}}
+    for place in range(0, len(options), 2):
+        name, value = options[place][2:], "".join(options[place + 1 : place + 2])
+        is_known = options[place].startswith("--") and name in given
+        if not is_known or value.startswith("-") or value not in _CHOICES.get(name, (value,)) or not value:
+            return None
+        given[name] = value
+    return given
 
 
 def _split(typed: list[str]) -> tuple[list[str], list[str]]:
@@ -48,7 +75,9 @@ def _split(typed: list[str]) -> tuple[list[str], list[str]]:
     return typed[:place], typed[place + 1 :]
 
 
-def _wrap_parser() -> Parser:
+def _wrap_parser() -> "Parser":
+    from haversack.argument_parser import plain_parser
+
     parser = plain_parser(
         "wrap",
         "Run an MCP server so that every tool result fits a token budget; what does not fit is one call away.",
@@ -58,15 +87,14 @@ def _wrap_parser() -> Parser:
         usage="haversack wrap [options] -- COMMAND ARGUMENTS...",
     )
     parser.add_argument("--budget", metavar="N", help="tokens of a tool result (default: what the account allows)")
-    parser.add_argument("--tools", choices=MODES, default="pass", help="how the tool list is shown")
-    parser.add_argument("--compress", choices=("safe", "off"), default="safe", help="shorter forms of long results")
-    parser.add_argument(
-        "--view", choices=("auto", "content", "structured", "both"), default="auto", help="what the client shows"
-    )
-    parser.add_argument(
-        "--structured", choices=("widen", "strip", "keep"), default="widen", help="what happens to structuredContent"
-    )
-    parser.add_argument("--keep", choices=("store", "memory"), default="store", help="where cut results are kept")
+    for name, about in {
+        "tools": "how the tool list is shown",
+        "compress": "shorter forms of long results",
+        "view": "what the client shows",
+        "structured": "what happens to structuredContent",
+        "keep": "where cut results are kept",
+    }.items():
+        parser.add_argument(f"--{name}", choices=_CHOICES[name], default=_CHOICES[name][0], help=about)
     parser.add_argument("--account", default="", metavar="HANDLE", help="the budget account to debit")
     return parser
 
@@ -120,6 +148,8 @@ def gateway(typed: list[str]) -> int:
         from haversack.gateway.client_servers import command
 
         return command(typed[1:])
+    from haversack.argument_parser import plain_parser
+
     parser = plain_parser(
         "gateway",
         "Put several MCP servers behind one door, every tool result within a token budget.",

@@ -1,7 +1,5 @@
 """What the blocks of a tool's result cost a model: text by its tokens, pictures by their size in pixels."""
 
-import base64
-import binascii
 from collections.abc import Mapping
 from math import ceil
 from typing import Any
@@ -55,6 +53,9 @@ def _tiles(size: Size) -> int:
 
 
 def _decoded_beginning(content: str) -> bytes:
+    import base64
+    import binascii
+
     beginning = content[: _HEADER * 4 // 3 // 4 * 4]
     try:
         return base64.b64decode(beginning + "=" * (-len(beginning) % 4))

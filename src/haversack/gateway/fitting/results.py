@@ -15,7 +15,7 @@ from haversack.gateway.renderings import rendered
 from haversack.gateway.settings import Structured
 from haversack.protocol.spans import Member, Span, items, members, spliced, without
 from haversack.tokens import Budget, Profile, cut
-from haversack.tools.road.deliver import Asked
+from haversack.tools.road.deliver import Asked, Reply
 from haversack.tools.road.outcomes import NO_FACTS, Document
 from haversack.values import record, replace
 from haversack.worklog.stash import as_document
@@ -148,9 +148,20 @@ class _Fitting:
         whole = body.whole(self._keep_block)
         original = self.delivery.keep(as_document(whole, self.rule.tool), self.rule.tool, self.rule.arguments)
         shown, text = self._shown_blocks(body, whole)
-        profile = self._channel(shown)
-        reply, tokens = self._reply(text, original, profile)
-        return Fitted(self._rewritten(shown, reply, original), tokens)
+        reply = self._reply(text, original, self._channel(shown))
+        if reply is None and shown:
+            # Beside them there is not even room for the way to the rest.
+            shown = []
+            reply = self._reply(whole, original, self._channel(shown))
+        fitted, tokens = (reply.text, reply.tokens) if reply else self._bare(whole, original, self._channel(shown))
+        return Fitted(self._rewritten(shown, fitted, original), tokens)
+
+    def _bare(self, text: str, original: str, profile: Profile) -> tuple[str, int]:
+        """The price of a text and its key, where there is no room for anything else."""
+        line = f'[~{price(self.profile, text):,} tokens: more("{original}")]'
+        tokens = profile.count(line)
+        self.delivery.note(self.rule.tool, self.rule.arguments, line, tokens)
+        return line, tokens
 
     def _shown_blocks(self, body: Body, whole: str) -> tuple[list[dict[str, Any]], str]:
         """The blocks shown whole, and the text that is to be fitted after them."""
@@ -195,8 +206,8 @@ class _Fitting:
         channel = escaped(self.profile) if self.in_structured else self.profile
         return remembering(replace(channel, overhead=overhead + meter.units))
 
-    def _reply(self, text: str, original: str, profile: Profile) -> tuple[str, int]:
-        """The text within the budget, and what it costs with all that is beside it."""
+    def _reply(self, text: str, original: str, profile: Profile) -> Reply | None:
+        """The text within the budget, beside all else that is sent; None where none of it fits."""
         rule, delivery = self.rule, self.delivery
         if self.result.get("isError"):
             text = self._ends(text, profile, original)
@@ -212,13 +223,10 @@ class _Fitting:
         try:
             reply = delivery.deliver(rule.tool, rule.arguments, document, asked)
         except BudgetTooSmall:
-            line = f'[~{price(self.profile, text):,} tokens: more("{original}")]'
-            tokens = profile.count(line)
-            delivery.note(rule.tool, rule.arguments, line, tokens)
-            return line, tokens
+            return None
         if reply.left:
             delivery.link(reply.left.key, original)
-        return reply.text, reply.tokens
+        return reply
 
     def _ends(self, text: str, profile: Profile, original: str) -> str:
         """The first third and the last two thirds of an error; what stands between is under a key."""

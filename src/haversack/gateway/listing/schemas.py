@@ -1,15 +1,8 @@
 """Output schemas that also admit the cut form of a result, so that what was cut still validates."""
 
-from collections.abc import Mapping
 from typing import Any
 
 KEY = "haversack"
-CUT_FORM: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}, "more": {"type": "string"}},
-    "required": ["more"],
-}
-"""The shape of what stands under the key `haversack` in a result that was cut."""
 _HARD = frozenset(
     (
         "anyOf", "oneOf", "allOf", "not", "if", "$ref", "$dynamicRef", "minProperties", "maxProperties",
@@ -36,14 +29,26 @@ def widened(schema: Any) -> Any:
 
 
 def _with_property(schema: dict[str, Any]) -> dict[str, Any]:
-    wide = {name: value for name, value in schema.items() if name != "required"}
-    wide["properties"] = {**schema.get("properties", {}), KEY: CUT_FORM}
+    """The schema open to one more name: without what it requires, and without the word that it admits no others.
+
+    Whatever says more is paid for with every tool by clients that load output schemas; what it says of its own
+    properties stays.
+    """
+    closed = schema.get("additionalProperties") is False
+    wide = {
+        name: value
+        for name, value in schema.items()
+        if name != "required" and not (closed and name == "additionalProperties")
+    }
+    # Where other names must be of some type, or the name means something else, the new one is named.
+    if KEY in schema.get("properties", {}) or schema.get("additionalProperties", True) not in (True, False, {}):
+        wide["properties"] = {**schema.get("properties", {}), KEY: {}}
     return wide
 
 
 def _either(schema: dict[str, Any]) -> dict[str, Any]:
     """The original or the cut form, the original under `$defs` and its own references pointing there."""
-    cut = {"type": "object", "properties": {KEY: CUT_FORM}, "required": [KEY]}
+    cut = {"type": "object", "required": [KEY]}
     original = schema if "$id" in schema else _rerooted(schema)
     wide: dict[str, Any] = {}
     if "$schema" in schema:

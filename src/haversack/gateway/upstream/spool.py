@@ -1,7 +1,5 @@
 """Lines too long for memory, kept in a file that no other user can open and that is deleted with the process."""
 
-import mmap
-import tempfile
 from collections.abc import Iterable
 from typing import IO
 
@@ -22,6 +20,8 @@ class Spool:
     """One long line: its bytes up to the largest size, and both its ends."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
+        import tempfile
+
         # Unlinked as soon as it is made, and readable by its owner alone.
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as its key
         self.size = 0
@@ -57,6 +57,8 @@ class Spool:
 
     def matches(self, query: bytes) -> list[int]:
         """Where a text stands in the line, at most a few places."""
+        import mmap
+
         found: list[int] = []
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             place = content.find(query)
