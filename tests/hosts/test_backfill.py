@@ -13,7 +13,7 @@ import pytest
 
 from haversack.hosts.host import expanded, host_named
 from haversack.hosts.transcripts.items import Item, read
-from tests.hosts.test_hooks import asked, hook
+from tests.hosts.test_hooks import asked, hook, remember
 
 RECORDED = Path(__file__).parent / "transcripts"
 HOSTS = sorted(path.stem for path in RECORDED.glob("*.jsonl"))
@@ -106,6 +106,15 @@ def test_a_kept_session_is_remembered_once(host: str, user: Path, project: Path)
     assert "haversack-recall" not in context
     assert "added 0, updated 0" in backfill(host)
     assert asked(project, "mem_context", detail_level="full") == context
+
+
+def test_what_is_remembered_of_old_sessions_stands_behind_what_is_newer(user: Path, project: Path) -> None:
+    remember(project, "Of today", "This was saved before the transcripts were read.")
+    recorded = (RECORDED / "claude-code.jsonl").read_text(encoding="utf-8")
+    kept("claude-code", project, recorded.replace("2026-", "2024-"))
+    backfill("claude-code")
+    titles = [each["title"] for each in json.loads(asked(project, "list_observations", format="json"))["observations"]]
+    assert titles[0] == "Of today" and len(titles) == 3
 
 
 def test_what_hooks_have_kept_is_not_added_again(user: Path, project: Path) -> None:

@@ -114,6 +114,17 @@ def move_to_end(tx: Writer, identifier: int) -> None:
     tx.run(f"UPDATE observations SET position = {tx.next_position} WHERE id = ?", (identifier,))
 
 
+def updated_since(tx: Reader, moment: int) -> list[tuple[int, int]]:
+    """The ids and times of what was last changed at a moment or after it, in the order of recency, oldest first."""
+    rows = tx.rows("SELECT id, updated_at FROM observations WHERE updated_at >= ? ORDER BY position", (moment,))
+    return [(row[0], row[1]) for row in rows]
+
+
+def ids_above(tx: Reader, identifier: int) -> list[int]:
+    """The ids above one, in the order of recency, oldest first."""
+    return [row[0] for row in tx.rows("SELECT id FROM observations WHERE id > ? ORDER BY position", (identifier,))]
+
+
 def erase(tx: Writer, identifier: int) -> None:
     """Remove an observation for good, with its tags, revisions and relations."""
     tx.run("DELETE FROM observations WHERE id = ?", (identifier,))
@@ -269,9 +280,9 @@ def pinned(tx: Reader, filters: Filters) -> list[Observation]:
 def count_observations(tx: Reader, filters: Filters) -> int:
     """How many observations the filters let through."""
     condition, values = where(filters)
-    if _is_tallied(filters):
+    if is_tallied(filters):
         total: int = tx.value(
-            f"SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies o WHERE {_of_each_sort(condition)}",
+            f"SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies o WHERE {of_each_sort(condition)}",
             values,
         )
         return total
@@ -279,27 +290,13 @@ def count_observations(tx: Reader, filters: Filters) -> int:
     return counted
 
 
-def count_by_project(tx: Reader, filters: Filters) -> list[tuple[str, int]]:
-    """How many observations of each project the filters let through, the most first; projects without any are out."""
-    condition, values = where(filters)
-    figure, table = "count(*)", "observations"
-    if _is_tallied(filters):
-        figure, table, condition = "sum(o.observations)", "tallies", _of_each_sort(condition)
-    rows = tx.rows(
-        f"SELECT coalesce((SELECT min(p.name) FROM projects p WHERE p.key = o.project_key), o.project_key),"
-        f" CAST({figure} AS bigint) AS many FROM {table} o WHERE {condition} GROUP BY o.project_key"
-        f" HAVING {figure} > 0 ORDER BY many DESC, o.project_key",
-        values,
-    )
-    return [(name, int(many)) for name, many in rows]
-
-
-def _is_tallied(filters: Filters) -> bool:
+def is_tallied(filters: Filters) -> bool:
     """Whether the filters ask for nothing but what is tallied."""
     return replace(filters, project_key="", namespace=None, scope="", kind="", statuses=()) == Filters()
 
 
-def _of_each_sort(condition: str) -> str:
+def of_each_sort(condition: str) -> str:
+    """A condition on live observations as one on their tallies."""
     return condition.replace("o.deleted_at IS NULL", "1 = 1")
 
 

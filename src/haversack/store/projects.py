@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from haversack.store.engine import Reader, Writer
-from haversack.store.records import Project, ProjectChange
+from haversack.store.filters import where
+from haversack.store.observations import is_tallied, of_each_sort
+from haversack.store.records import Filters, Project, ProjectChange
 
 _SELECT = "SELECT key, name, short, moved_to FROM projects"
 _CHANGE = "SELECT id, action, project, target, detail, created_at, undone_at FROM project_changes"
@@ -38,6 +40,21 @@ def everything(tx: Reader) -> list[tuple[Project, int]]:
         """
     )
     return [(Project(*row[:4]), int(row[4])) for row in rows]
+
+
+def count_by_project(tx: Reader, filters: Filters) -> list[tuple[str, int]]:
+    """How many observations of each project the filters let through, the most first; projects without any are out."""
+    condition, values = where(filters)
+    figure, table = "count(*)", "observations"
+    if is_tallied(filters):
+        figure, table, condition = "sum(o.observations)", "tallies", of_each_sort(condition)
+    rows = tx.rows(
+        f"SELECT coalesce((SELECT min(p.name) FROM projects p WHERE p.key = o.project_key), o.project_key),"
+        f" CAST({figure} AS bigint) AS many FROM {table} o WHERE {condition} GROUP BY o.project_key"
+        f" HAVING {figure} > 0 ORDER BY many DESC, o.project_key",
+        values,
+    )
+    return [(name, int(many)) for name, many in rows]
 
 
 def put(tx: Writer, project: Project) -> None:

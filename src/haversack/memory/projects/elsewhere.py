@@ -3,7 +3,7 @@
 from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
 from haversack.memory.search.search import Found
-from haversack.store import observations
+from haversack.store import projects
 from haversack.store.engine import Reader
 from haversack.store.expressions import NOTHING
 from haversack.store.records import Filters
@@ -52,7 +52,7 @@ def is_mixed(memory: Memory, project: str) -> bool:
 
 
 def _by_project(tx: Reader, chosen: Filters) -> list[tuple[str, int]]:
-    return observations.count_by_project(tx, replace(chosen, project_key=""))
+    return projects.count_by_project(tx, replace(chosen, project_key=""))
 
 
 def _of_others(counted: list[tuple[str, int]], chosen: Filters) -> Elsewhere:

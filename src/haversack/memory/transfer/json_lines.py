@@ -7,8 +7,9 @@ store; relations name their ends by it.
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from heapq import merge
 from itertools import islice
 from typing import Any
 
@@ -150,6 +151,7 @@ class _Reading:
         self.gate = Gate(memory)
         self.ids: dict[str, int] = {}
         self.added: list[tuple[int, int]] = []
+        self.dated: dict[int, int] = {}
         with memory.database.read() as tx:
             self.keeps_ids = observations.newest_id(tx) == 0
 
@@ -161,15 +163,31 @@ class _Reading:
             yield
 
     def finish(self) -> None:
-        """Put what was added into the order it had."""
-        ordered = sorted(self.added)
-        same = next((at for at, (one, other) in enumerate(zip(self.added, ordered, strict=True)) if one != other), None)
+        """Put what was added into the order it had, and what came with a time among what is of the same age."""
+        self._move([each for _, each in self.added], [each for _, each in sorted(self.added)])
+        if self.dated:
+            with self.memory.database.read() as tx:
+                held = observations.updated_since(tx, min(self.dated.values()))
+            own = sorted(self.dated.items(), key=lambda each: each[1])
+            others = [each for each in held if each[0] not in self.dated]
+            # What was here keeps its order, which is that of its last change.
+            merged = merge(others, own, key=lambda each: each[1])
+            self._move([each for each, _ in held], [each for each, _ in merged])
+
+    def _move(self, order: Sequence[int], wanted: Sequence[int]) -> None:
+        """Put observations that stand in one order into another, with as few of them moved as that takes."""
+        same = next((at for at, (one, other) in enumerate(zip(order, wanted, strict=False)) if one != other), None)
         if same is None:
             return
-        for at in range(same, len(ordered), BATCH):
+        with self.memory.database.read() as tx:
+            newest = observations.newest_id(tx)
+        for at in range(same, len(wanted), BATCH):
             with self.writing():
-                for _, identifier in ordered[at : at + BATCH]:
+                for identifier in wanted[at : at + BATCH]:
                     observations.move_to_end(self.tx, identifier)
+        with self.writing():
+            for identifier in observations.ids_above(self.tx, newest):  # saved by others meanwhile
+                observations.move_to_end(self.tx, identifier)
 
     def problem(self, given: str | dict[str, Any], outcomes: dict[str, int]) -> str:
         """Take a line or a record and count what became of it; what is wrong with it, if anything."""
@@ -251,6 +269,8 @@ class _Reading:
         )
         found = self._without_taken_topic(replace(found, session_id=session))
         self.ids[found.uid] = observations.insert(self.tx, _new(found))
+        if plain.dated:
+            self.dated[self.ids[found.uid]] = found.updated_at
         self._restate(self.ids[found.uid], found)
         return "added"
 
