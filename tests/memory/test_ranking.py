@@ -10,7 +10,7 @@ from haversack.memory import context, relations
 from haversack.memory.save import edits
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft, save
-from haversack.memory.search import search
+from haversack.memory.search import relevance, search
 from haversack.tools.road.call import call
 from haversack.values import replace
 from tests.conftest import Clock
@@ -206,11 +206,57 @@ def test_a_word_said_twice_counts_more_than_one_said_once(caller: Caller) -> Non
 def test_of_two_notes_that_say_it_alike_the_shorter_leads_and_the_reason_is_shown(caller: Caller) -> None:
     padding = " ".join(f"filler{number}" for number in range(300))
     said = "The zeppelin lands at noon."
+    save(caller.memory, Draft(title="Zeppelin", content=f"{said} The zeppelin lands by the lake.", project="p"))
     save(caller.memory, Draft(title="Long", content=f"{said} {padding}", project="p"))
     save(caller.memory, Draft(title="Short", content=said, project="p"))
     hits = search.search(caller.memory, "when does the zeppelin land", search.filters(caller.memory)).hits
-    assert [hit.observation.title for hit in hits] == ["Short", "Long"]
-    assert dict(hits[0].parts)["brevity"] > 0 > dict(hits[1].parts)["brevity"]
+    assert [hit.observation.title for hit in hits] == ["Zeppelin", "Short", "Long"]
+    assert "brevity" not in dict(hits[0].parts)
+    assert dict(hits[1].parts)["brevity"] > 0 > dict(hits[2].parts)["brevity"]
+
+
+def test_the_best_note_stays_first_however_long_it_is() -> None:
+    long, short = 1, 2
+    held = relevance.Postings(1.0, 1.0, {long: (long, 0, 1, 0, 900), short: (short, 0, 1, 0, 9)})
+    gains = relevance.brevity([held], {long: 2.0, short: 1.9}, usual_units=100.0)
+    assert gains[long] == 0
+    assert 0 < gains[short] < 0.1
+
+
+def test_words_side_by_side_in_the_question_count_more_where_they_are_side_by_side(caller: Caller) -> None:
+    fill(caller)
+    apart = "The paper of the wall is green, and the feed for birds is grey."
+    joined = "The wall paper is green, and the bird feed is grey, of the for and."
+    first = save(caller.memory, Draft(title="One", content=joined, project="p")).id
+    second = save(caller.memory, Draft(title="Two", content=apart, project="p")).id
+    assert order(caller, "green wall paper")[:2] == [first, second]
+
+
+def test_a_note_called_by_its_whole_title_leads_one_that_repeats_the_words(caller: Caller) -> None:
+    fill(caller)
+    save(
+        caller.memory,
+        Draft(title="Oslo", content="The harbour plan of Oslo. Plan of the harbour, harbour plan.", project="p"),
+    )
+    titled = save(caller.memory, Draft(title="Harbour plan (2024)", content="Two piers, one crane.", project="p")).id
+    hits = search.search(caller.memory, "what does the harbour plan say", search.filters(caller.memory)).hits
+    assert hits[0].observation.id == titled
+    assert dict(hits[0].parts)["named"] > 0
+    assert "named" not in dict(hits[1].parts)
+
+
+def test_a_title_that_many_notes_share_names_none_of_them(caller: Caller) -> None:
+    for number in range(5):
+        save(caller.memory, Draft(title="Harbour plan", content=f"Pier {number} has a crane.", project="p"))
+    hits = search.search(caller.memory, "harbour plan for pier 3", search.filters(caller.memory)).hits
+    assert all("named" not in dict(hit.parts) for hit in hits)
+
+
+def test_what_tells_namesakes_apart_is_no_part_of_the_name_that_is_mentioned(caller: Caller) -> None:
+    fill(caller)
+    save(caller.memory, Draft(title="Crossing", content="The Bluebird ferry sails with Ada Berg.", project="p"))
+    person = save(caller.memory, Draft(title="Ada Berg (captain)", content="Born in Bergen.", project="p")).id
+    assert person in order(caller, "who sails the ferry")
 
 
 def test_a_title_of_several_words_is_mentioned_in_any_inflection(caller: Caller) -> None:

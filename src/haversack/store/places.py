@@ -56,6 +56,12 @@ def placed(tx: Reader, places: Iterable[int], filters: Filters) -> list[Placed]:
     return [Placed(*(*row[:7], asks.get(row[1] - 1), *row[7:])) for row in rows]
 
 
+def titles(tx: Reader, places: Iterable[int]) -> dict[int, str]:
+    """Place -> title of what stands there."""
+    within, wanted = tx.among("place", places)
+    return dict(tx.rows(f"SELECT place, title FROM observations WHERE {within}", (wanted,)))
+
+
 def of(tx: Reader, identifiers: Iterable[int], filters: Filters) -> dict[int, int]:
     """Id -> place, for the observations that pass the filters."""
     condition, values = where(filters)

@@ -18,7 +18,9 @@ from haversack.text.stems import stem, stems_in
 from haversack.text.words import fold, index_text, words_in
 from haversack.values import record
 
-LINK_SOURCES = 3
+NAMED = 0.6
+"""Share of its own score that a note earns whose whole title stands in the question, word for word."""
+LINK_SOURCES = 4
 """How many of the best notes lead to the notes they mention or are related to."""
 LINK = 0.7
 """Share of a note's score that a note earns whose title it mentions, or that it is related to (times the strength)."""
@@ -38,6 +40,7 @@ LONGEST_NAME = 80
 _BEGINNING = 3
 """Letters that the inflections of a word have in common."""
 _BETWEEN_WORDS = pattern(r"[^\w\n]+|_+")
+_QUALIFIER = pattern(r"(?<=\S)\s*\([^()]*\)$")
 
 
 @record
@@ -74,6 +77,25 @@ def followed(
     return {place: gain for place in steps if (gain := _gain(scores.get(place, 0.0), steps[place])) > 0}
 
 
+def named(tx: Reader, text: str, scores: Mapping[int, float]) -> dict[int, float]:
+    """Place -> gain, for the notes among the scored places that a question calls by their whole title."""
+    names = _names(places.titles(tx, scores)) if scores else []
+    likely = _likely(names, text)
+    asked = _spaced(stems_in(text)) if likely else ""
+    return {each.place: NAMED * scores[each.place] for each in likely if _spaced(stems_in(each.title)) in asked}
+
+
+def _spaced(stems: Sequence[str]) -> str:
+    """Stems as a text in which others can be looked for; it never holds a title without a word."""
+    return f" {' '.join(stems)} "
+
+
+def _likely(names: Iterable[_Name], text: str) -> list[_Name]:
+    """The names a text may mention: almost all are told apart by how their words begin, before any is stemmed."""
+    beginnings = {word[:_BEGINNING] for word in words_in(fold(text))}
+    return [each for each in names if each.beginnings and beginnings.issuperset(each.beginnings)]
+
+
 def _gain(score: float, steps: Sequence[_Step]) -> float:
     ceiling = max(step.ceiling for step in steps)
     return max(0.0, min(sum(step.gain for step in steps), ceiling - score))
@@ -84,21 +106,25 @@ def _mentions(tx: Reader, sources: Mapping[int, Observation], chosen: Filters) -
     rare = _rare_words(tx, sources.values())
     names = _names(tx.words.titled(rare, chosen)) if rare else []
     for place, source in sources.items() if names else ():
-        # Almost every title is told apart by how its words begin, before any word is reduced to its stem.
-        beginnings = {word[:_BEGINNING] for word in words_in(fold(source.content))}
-        likely = [each for each in names if beginnings.issuperset(each.beginnings) and each.place != place]
+        likely = [each for each in _likely(names, source.content) if each.place != place]
         held = set(stems_in(index_text(source.content))) if likely else ()
         for each in likely:
             if (stems := stems_in(index_text(each.title))) and all(one in held for one in stems):
                 yield place, each.place
 
 
-def _names(titles: Mapping[int, str]) -> list[_Name]:
-    """Those of the titles that may be names."""
-    shared = Counter(titles.values())
-    short = {
-        place: title for place, title in titles.items() if len(title) <= LONGEST_NAME and shared[title] <= COMMON_TITLES
+def _short_titles(titles: Mapping[int, str]) -> dict[int, str]:
+    """Those of the titles that may be names, without what tells namesakes apart: "Li Yu (director)" is "Li Yu"."""
+    bare = {place: _QUALIFIER.sub("", title) if title.endswith(")") else title for place, title in titles.items()}
+    shared = Counter(bare.values())
+    return {
+        place: title for place, title in bare.items() if len(title) <= LONGEST_NAME and shared[title] <= COMMON_TITLES
     }
+
+
+def _names(titles: Mapping[int, str]) -> list[_Name]:
+    """The titles that may be names, and how their words begin."""
+    short = _short_titles(titles)
     if not short:
         return []
     # All of them are cut into words at once: one by one this would cost as much as the rest of a search.

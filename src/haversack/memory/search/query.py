@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 from typing import Literal
 
 from haversack.patterns import pattern
@@ -37,6 +38,8 @@ REPEATS_POWER = 0.5
 """A word asked for n times weighs n to this power; 1 measured worse, since long questions repeat words by habit."""
 PHRASE_WEIGHT = 3.0
 """What a quoted phrase counts beside a word that stands in as many rows; its words count beside it."""
+MOST_PAIRS = 8
+"""How many pairs of neighbouring words of a query are looked for as such, the first ones."""
 IDENTIFIER_WEIGHT = 0.5
 """What an identifier as a whole counts beside its parts, which count in full: at 1 it outweighed the question."""
 
@@ -66,9 +69,13 @@ class Term:
 
 @record
 class Query:
-    """What was asked for, without the words that carry no meaning; without terms, nothing was."""
+    """What was asked for, without the words that carry no meaning; without terms, nothing was.
+
+    `pairs` are words that were typed side by side, with none left out between them.
+    """
 
     terms: tuple[Term, ...]
+    pairs: tuple[tuple[str, str], ...] = ()
 
 
 @record
@@ -135,7 +142,17 @@ def parse_query(text: str) -> Query:
         counted = [*((term, 1) for term in phrases), *words]
     # Before repeats are joined: "on" and "one" have one stem, but only one of them is noise.
     telling = [(term, count) for term, count in counted if not _is_noise(term)]
-    return Query(_at_most(MOST_TERMS, _without_repeats(telling or counted)))
+    return Query(_at_most(MOST_TERMS, _without_repeats(telling or counted)), _pairs(plain))
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    words = [word.lower() for word in words_in(text)]
+    pairs = ((first, second) for first, second in pairwise(words) if _may_pair(first) and _may_pair(second))
+    return tuple(islice(dict.fromkeys(pairs), MOST_PAIRS))
+
+
+def _may_pair(word: str) -> bool:
+    return word not in STOP_WORDS and not is_unspaced(word)
 
 
 def _may_quote(text: str) -> bool:

@@ -14,7 +14,7 @@ _VERIFIED = {"verified": 1.0, "unverified": 0.5, "disputed": 0.0, "outdated": 0.
 
 # The shares of what may reorder near-equals; together they move a score by no more than a tenth.
 RECENCY, IMPORTANCE, VERIFICATION, ACCESS, LINKS = 0.03, 0.03, 0.02, 0.01, 0.01
-_BEYOND_WORDS = ("brevity", "meaning", "links to it")
+_BEYOND_WORDS = ("named", "brevity", "meaning", "links to it")
 _BOOSTS = ("recency", "importance", "verification", "access", "links")
 
 # What a row earns beside its words, in the unit of relevance (a word in one row of 400 counts 3.5): who it is from,
@@ -38,9 +38,10 @@ NOTHING: Mapping[int, float] = MappingProxyType({})
 
 @record
 class Parts:
-    """Place -> relevance by words, by being short, by meaning, and by notes that mention it or are related to it."""
+    """Place -> relevance by words, by being named, by being short, by meaning, and by notes that lead to it."""
 
     words: Mapping[int, float]
+    named: Mapping[int, float] = NOTHING
     brevity: Mapping[int, float] = NOTHING
     meaning: Mapping[int, float] = NOTHING
     linked: Mapping[int, float] = NOTHING
@@ -49,6 +50,7 @@ class Parts:
         """The parts of one place."""
         return (
             self.words.get(place, 0.0),
+            self.named.get(place, 0.0),
             self.brevity.get(place, 0.0),
             self.meaning.get(place, 0.0),
             self.linked.get(place, 0.0),

@@ -24,9 +24,14 @@ NOTE_TITLE, TURN_TITLE = 3.0, 2.0
 """Occurrences that one occurrence in the title counts as. A turn's title is its speaker, which says less."""
 NOTE_RARITY_POWER, TURN_RARITY_POWER = 1.1, 0.7
 """Power of the inverse document frequency. In a dialogue common words tell more, because turns are short."""
+PAIR_WEIGHT = 0.3
+"""What two words that stand side by side in the question and in a note count as, beside one word that stands in as
+many rows."""
 NOTE_BREVITY = 0.25
 """Power by which a note gains where it is shorter than usual and loses where it is longer: in a reply of so many
 tokens a short note leaves room for others. Turns are all short, and among them it prefers what says nothing."""
+BREVITY_CEILING = 0.99
+"""Share of the best note's score above which no note rises by being short: the best one stays first however long."""
 NOTE_FRAME = 100.0
 """Tokens added to both lengths before they are compared: notes well below that are all cheap, and among commit
 messages the shorter one mostly says less."""
@@ -51,14 +56,10 @@ class Postings:
 
 @record
 class Promising:
-    """Candidates before neighbouring turns are considered: places to score as turns, and places scored as notes.
-
-    Of a note, what its words give and what its brevity gives stand apart.
-    """
+    """Candidates before neighbouring turns are considered: places to score as turns, and places scored as notes."""
 
     turns: tuple[int, ...]
     notes: Mapping[int, float]
-    brevity: Mapping[int, float]
 
 
 def strength(posting: Posting, usual_units: float, title_weight: float) -> float:
@@ -98,12 +99,18 @@ def score_notes(gathered: Sequence[Postings], usual_units: float) -> dict[int, f
 
 
 def brevity(gathered: Sequence[Postings], scores: Mapping[int, float], usual_units: float) -> dict[int, float]:
-    """Place -> what a scored note gains by being shorter than usual, or loses by being longer."""
+    """Place -> what a scored note gains by being shorter than usual, or loses by being longer; the best neither."""
+    if not scores:
+        return {}
     units = {place: posting[4] for postings in gathered for place, posting in postings.rows.items()}
     usual = usual_units + NOTE_FRAME
-    return {
-        place: score * ((usual / (units[place] + NOTE_FRAME)) ** NOTE_BREVITY - 1) for place, score in scores.items()
+    (best,) = best_places(scores, 1)
+    ceiling = BREVITY_CEILING * scores[best]
+    gains = {
+        place: min(score * (usual / (units[place] + NOTE_FRAME)) ** NOTE_BREVITY, max(score, ceiling)) - score
+        for place, score in scores.items()
     }
+    return gains | {best: 0.0}
 
 
 def score_sessions(gathered: Sequence[Postings], sessions: int) -> dict[int, float]:
@@ -118,20 +125,21 @@ def score_sessions(gathered: Sequence[Postings], sessions: int) -> dict[int, flo
 
 
 def most_promising(
-    gathered: Sequence[Postings], sessions: Mapping[int, float], usual_units: float, count: int
+    gathered: Sequence[Postings],
+    pairs: Sequence[Postings],
+    sessions: Mapping[int, float],
+    usual_units: float,
+    count: int,
 ) -> Promising:
     """The best places of either kind, since which kind a row is of is looked up for these alone."""
     notes = score_notes(gathered, usual_units)
-    short = brevity(gathered, notes, usual_units)
-    if len(notes) <= count:
-        return Promising(tuple(notes), notes, short)
     turns = {place: score / NOTE_SCALE + sessions[place >> SESSION_BITS] for place, score in notes.items()}
-    best = best_places({place: score + short[place] for place, score in notes.items()}, count)
-    return Promising(
-        tuple(best_places(turns, count)),
-        {place: notes[place] for place in best},
-        {place: short[place] for place in best},
-    )
+    for place, score in score_notes(pairs, usual_units).items():
+        if place in notes:
+            notes[place] += score
+    if len(notes) <= count:
+        return Promising(tuple(notes), notes)
+    return Promising(tuple(best_places(turns, count)), {place: notes[place] for place in best_places(notes, count)})
 
 
 def best_places(scores: Mapping[int, float], count: int) -> list[int]:

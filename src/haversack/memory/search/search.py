@@ -22,11 +22,13 @@ from haversack.memory.search.ranking import Asked, Hit, Parts, Scored
 from haversack.memory.search.relevance import Postings
 from haversack.store import observations, places, relations, vectors
 from haversack.store.engine import Reader
-from haversack.store.expressions import NOTHING, Expression, all_of, any_of
+from haversack.store.expressions import NOTHING, Expression, Phrase, all_of, any_of
 from haversack.store.places import Placed
 from haversack.store.records import Filters, Observation
 from haversack.store.words import Census, Posting
+from haversack.text.inflections import stems
 from haversack.text.times import DAY, parse_moment
+from haversack.text.words import fold
 from haversack.values import record, replace
 
 RANKED = 1_000
@@ -148,28 +150,34 @@ def _by_words(
 ) -> list[Scored]:
     """Candidates word by word, with what neighbours and sessions add."""
     census = tx.words.census()
-    gathered = _gather(tx, query, _reach(tx, chosen, census))
+    reach = _reach(tx, chosen, census)
+    counted = sorted(_counted(tx, query), key=lambda each: each[1])
+    gathered = _gather(tx, counted, reach)
     sessions = scoring.score_sessions(gathered, census.sessions)
     wanted = min(MOST_CANDIDATES, LEAST_CANDIDATES + 2 * limit)
-    promising = scoring.most_promising(gathered, sessions, census.usual_units, wanted)
+    pairs = _gather_pairs(tx, query, counted, reach)
+    promising = scoring.most_promising(gathered, pairs, sessions, census.usual_units, wanted)
     numbers = {place >> places.SESSION_BITS for place in (*promising.turns, *promising.notes)}
     talks = places.conversations(tx, numbers, CONVERSATION_ASKS, CONVERSATION_TURNS)
     words = {place: score for place, score in promising.notes.items() if place >> places.SESSION_BITS not in talks}
-    brevity = {place: promising.brevity[place] for place in words}
-    words |= scoring.score_turns(gathered, sessions, promising.turns, talks, census.usual_units)
+    named = links.named(tx, text, words)
+    scores = {place: score + named.get(place, 0.0) for place, score in words.items()}
+    brevity = scoring.brevity(gathered, scores, census.usual_units)
+    turns = scoring.score_turns(gathered, sessions, promising.turns, talks, census.usual_units)
+    words |= turns
+    scores = {place: score + brevity[place] for place, score in scores.items()} | turns
     meaning: Mapping[int, float] = {}
     if memory.settings.semantic != "off" and vectors.models(tx):
         from haversack.memory.meaning import similarity  # a store without vectors never pays for what they need
 
         meaning = similarity.gains(tx, memory, text, chosen, words, talks)
-    scores = {place: score + brevity.get(place, 0.0) for place, score in words.items()}
     for place, gain in meaning.items():
         scores[place] = scores.get(place, 0.0) + gain
     linked = links.followed(tx, scores, chosen, talks)
     for place, gain in linked.items():
         scores[place] = scores.get(place, 0.0) + gain
     rows = places.placed(tx, scoring.best_places(scores, wanted), chosen)
-    parts = Parts(words, brevity, meaning, linked)
+    parts = Parts(words, named, brevity, meaning, linked)
     return ranking.rank(rows, parts, _asked(memory, text), talks, _degrees(tx, rows))
 
 
@@ -203,12 +211,11 @@ def _markable(chosen: Filters) -> Filters:
     return replace(chosen, tags=(), session_id="", since=None, until=None)
 
 
-def _gather(tx: Reader, query: Query, reach: Reach) -> list[Postings]:
-    """The postings of each thing sought, the rarest first.
+def _gather(tx: Reader, counted: Sequence[tuple[Sought, int]], reach: Reach) -> list[Postings]:
+    """The postings of each thing sought, given with the rows it stands in, the rarest first.
 
     Past the ceiling on rows read a word only reorders what rarer ones found.
     """
-    counted = sorted(_counted(tx, query), key=lambda each: each[1])
     whole: list[int] = []
     rows: dict[int, Mapping[int, Posting]] = {}
     leaders: list[Expression] = []
@@ -227,6 +234,19 @@ def _gather(tx: Reader, query: Query, reach: Reach) -> list[Postings]:
         leaders.append(each.expression)
     rows.update(zip(whole, reach.holding(tx, [counted[number][0].stems for number in whole]), strict=True))
     return [reach.postings(each, count, rows[number]) for number, (each, count) in enumerate(counted)]
+
+
+def _gather_pairs(tx: Reader, query: Query, counted: Sequence[tuple[Sought, int]], reach: Reach) -> list[Postings]:
+    """Where two words stand side by side that were typed so, unless both are common."""
+    rows = {each.stems: count for each, count in counted if each.stems}
+    gathered = []
+    for pair in query.pairs:
+        first, second = (rows.get(stems(fold(word)), 0) for word in pair)
+        if first and second and min(first, second) <= MOST_POSTINGS:
+            found = reach.matching(tx, Phrase(pair))
+            frequency = scoring.inverse_frequency(max(1, round(reach.share * reach.census.rows)), len(found))
+            gathered.append(Postings(scoring.PAIR_WEIGHT, frequency, found))
+    return gathered
 
 
 def _count_there(tx: Reader, each: Sought, count: int, reach: Reach, room: int) -> int:
