@@ -56,7 +56,7 @@ def test_the_usual_lines_work_as_they_are_written(tmp_path: Path) -> None:
     timeline = run("timeline", "12", "--before", "3", "--after", "0", home=tmp_path)
     assert [f"#{number} " in timeline.stdout for number in (8, 9, 10, 11, 12)] == [False, True, True, True, True]
     assert "auth note 12" in run("get", "12", home=tmp_path).stdout
-    key = re.search(r'more\("(\w+)"\)', found.stdout)
+    key = re.search(r"`haversack more (\w+)`", found.stdout)
     assert key and "📏" in run("more", key[1], home=tmp_path).stdout
     piped = run("save", "--title", "Recent work", "--content", "-", home=tmp_path, stdin="commit 1\ncommit 2\n")
     assert "saved #13" in piped.stdout

@@ -92,7 +92,7 @@ def test_a_drawing_fits_its_budget_and_its_rest_can_be_asked_for(
     assert main(["stats", "--draw", "--tokens", str(budget)]) == 0
     shown = capsys.readouterr().out
     assert count_tokens(shown.rstrip("\n")) <= budget
-    assert ('more("' in shown) == (budget < 200)
+    assert ("`haversack more " in shown) == (budget < 200)
 
 
 @pytest.mark.usefixtures("stored")

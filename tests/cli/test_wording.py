@@ -1,6 +1,7 @@
 """An error is written once; the command line names commands and options, the server tools and parameters."""
 
 import json
+import re
 
 import pytest
 
@@ -96,3 +97,21 @@ def test_an_error_fits_the_budget_as_it_is_printed(
         complaint = said(capsys, *typed).rstrip("\n")
         assert profile_named(profile).count(complaint) <= budget
         assert "match" in complaint
+
+
+@pytest.mark.parametrize("budget", [100, 250, 500])
+def test_the_footer_names_the_command_that_goes_on_and_still_fits(
+    budget: int, caller: Caller, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(60):
+        call(caller, "mem_save", {"title": f"Note {number}", "content": f"deploy {number} " * 8})
+    caller.app.close()
+    assert main(["search", "deploy", "--limit", "50", "--token-budget", str(budget)]) == 0
+    text = capsys.readouterr().out.rstrip("\n")
+    assert profile_named("o200k").count(text) <= budget
+    assert not any(name in text for name in ('more("', "max_tokens", "detail_level"))
+    found = re.search(r"`haversack (more \w{6})`, ~([\d,]+) tokens\.\n📏 ~([\d,]+) tokens$", text)
+    assert found and int(found[3].replace(",", "")) == profile_named("o200k").count(text)
+    assert main([*found[1].split(), "--token-budget", "100000"]) == 0
+    rest = capsys.readouterr().out.rstrip("\n")
+    assert profile_named("o200k").count(rest) == int(found[2].replace(",", "")), "the price is exact at this door too"

@@ -6,14 +6,17 @@ from collections.abc import Iterable
 from haversack import terminal
 from haversack.console import Console
 from haversack.errors import InvalidArgument
+from haversack.tools.declaration import Command, Tool
 
 
 class CommandConsole(Console):
-    """Standard input and output of this process."""
+    """Standard input and output of this process, in which a command was typed."""
 
-    def __init__(self) -> None:
+    def __init__(self, command: Command | None = None, tool: Tool | None = None) -> None:
         super().__init__()
         self._progress = terminal.ProgressLine()
+        self._command, self._tool = command, tool
+        self._worded: dict[str, str] = {}
 
     def lines(self) -> Iterable[str]:
         sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
@@ -32,7 +35,10 @@ class CommandConsole(Console):
     def worded(self, text: str) -> str:
         from haversack.cli.wording import worded  # few replies carry advice
 
-        return worded(text) if text else text
+        if text not in self._worded:
+            # A reply is written several times until it fits.
+            self._worded[text] = worded(text, self._command, self._tool)
+        return self._worded[text]
 
     def progress(self, noun: str, done: int, total: int | None = None) -> None:
         self._progress.show(noun, done, total)

@@ -66,7 +66,7 @@ def _run(command: Command, tool: Tool, parsed: "Namespace") -> int:
     if command.draws and not parsed.json and (parsed.draw or (terminal.is_for_people() and not parsed.output)):
         arguments["drawing"] = "text"
     caller = open_caller(config)
-    console = caller.console = CommandConsole()
+    console = caller.console = CommandConsole(command, tool)
     try:
         reply = call(caller, tool.name, arguments, Options(footer=not command.paste))
         while getattr(parsed, "watch", False):

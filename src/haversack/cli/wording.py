@@ -17,6 +17,7 @@ from haversack.tools.registry import find
 _QUOTED = pattern(r"""((?<![\w])'[^']*'(?!\w)|"[^"]*"|`[^`]*`)""")
 _IDENTIFIER = pattern(r"\b[a-z]+(?:_[a-z]+)+\b")
 _CALL = pattern(r"\b([a-z]+_[a-z_]+)\(((?:\w+=[\w.]+(?:, )?)+)\)")
+_BEFORE = r"(?:(?<= needs )|(?<=^Use )|(?<=^Increase ))"
 _MORE = pattern(r"\bmore\(\"?(\w+)\"?\)")
 
 
@@ -74,7 +75,8 @@ def _as_command(name: str) -> str:
 def _with_options(text: str, command: Command, tool: Tool) -> str:
     """The text with the tool's parameters as they are typed.
 
-    A name of one word is also a word of English: only where it says what is wrong is it taken for a parameter.
+    A name of one word is also a word of English: only where it says what is wrong or what to use is it taken for a
+    parameter.
     """
     for parameter in tool.parameters:
         if not command.takes(parameter):
@@ -83,6 +85,6 @@ def _with_options(text: str, command: Command, tool: Tool) -> str:
         typed = parameter.name.upper() if is_positional else option_names(parameter, command, tool)[0]
         name = re.escape(parameter.name)
         text = re.sub(rf"\b{name}=(\S+?)(?=[\s,;.]|$)", rf"{typed} \1", text)
-        where = rf"\b{name}\b" if "_" in parameter.name else rf"^{name}(?= is )|(?<= needs ){name}\b"
+        where = rf"\b{name}\b" if "_" in parameter.name else rf"^{name}(?= is )|{_BEFORE}{name}\b"
         text = re.sub(where, typed, text)
     return text

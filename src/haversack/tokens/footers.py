@@ -22,12 +22,20 @@ class LeftOut:
     price: int
     exact: bool = True
 
-    def sentence(self, *, with_items: bool = False) -> str:
-        """The end of a hint line; `with_items` where the reply's own counts do not tell how many are left."""
+    @property
+    def way(self) -> str:
+        """The call that gets it."""
+        return f'more("{self.key}")'
+
+    def sentence(self, way: str = "", *, with_items: bool = False) -> str:
+        """The end of a hint line; `with_items` where the reply's own counts do not tell how many are left.
+
+        `way` is the call that gets it in other words.
+        """
         count = f"{self.items:,} left, " if with_items else ""
         if not self.key:
             return f" {count}~{self.price:,} tokens not kept."
-        return f' more("{self.key}"), {count}~{self.price:,} tokens.'
+        return f" {way or self.way}, {count}~{self.price:,} tokens."
 
 
 def token_line(tokens: int) -> str:

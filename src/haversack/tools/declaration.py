@@ -206,6 +206,7 @@ _SAMPLES = {"integer": "1", "integers": "1", "number": "0.5", "boolean": "true",
 
 _TOOLS: dict[str, Tool] = {}
 _RESUMES: dict[str, Callable[..., Any]] = {}
+_SAMPLING: dict[str, Callable[..., Any]] = {}
 
 
 def tool(
@@ -272,6 +273,22 @@ def resuming(name: str) -> Callable[..., Any]:
 
         load_mentioning(f'@resumes("{name}")', until=lambda: name in _RESUMES, mark="@resumes(")
     return _RESUMES[name]
+
+
+def samples(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register how a result that goes on shows some of what is behind, for its price: `(caller, rest) -> blocks`."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _SAMPLING[name] = function
+        return function
+
+    return register
+
+
+def sampling(name: str) -> Callable[..., Any] | None:
+    """The function registered under a name by `samples`, which stands beside the one by `resumes`."""
+    resuming(name)
+    return _SAMPLING.get(name)
 
 
 def declared() -> Mapping[str, Tool]:

@@ -1,6 +1,6 @@
 """The tools of the account: how it stands, opening and closing leases, and the work log."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from haversack.app import Caller
@@ -8,8 +8,9 @@ from haversack.errors import Conflict, InvalidArgument
 from haversack.store.records import Entry
 from haversack.text.times import iso
 from haversack.tools.budget.provenance import provenance
-from haversack.tools.declaration import Command, Range, Tool, Unlisted, resumes, tool
+from haversack.tools.declaration import Command, Range, Tool, Unlisted, resumes, samples, tool
 from haversack.tools.road.outcomes import Block, Document, Done, Facts, Outcome, Rest, Result
+from haversack.values import replace
 from haversack.worklog.ledger import LEAST_TOTAL, Standing, Tier
 from haversack.worklog.log import ServerUse, line
 
@@ -304,10 +305,13 @@ def _rest(caller: Caller, found: Sequence[Entry], total: int, *, since: int) -> 
         return None
     left = total - len(found)
     state = {"account": found[-1].account, "before": found[-1].id, "since": since}
-    return Rest(left, 0, "work_log", state, lambda: _sample(caller, state, left))
+    rest = Rest(left, 0, "work_log", state)
+    return replace(rest, sample=lambda: _sample(caller, rest))
 
 
-def _sample(caller: Caller, state: Mapping[str, Any], left: int) -> list[Block]:
+@samples("work_log")
+def _sample(caller: Caller, rest: Rest) -> list[Block]:
     """Some of the entries, spread evenly: those that are shown may be quite unlike those behind them."""
-    found = caller.log.entries(state["account"], left, before=state["before"], since=state["since"])
+    state = rest.state
+    found = caller.log.entries(state["account"], rest.items, before=state["before"], since=state["since"])
     return [_block(entry) for entry in found[:: max(1, len(found) // SAMPLED)]]

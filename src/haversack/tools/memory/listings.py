@@ -10,13 +10,17 @@ from haversack.memory.save.checks import SCOPES, STATUSES, VERIFICATIONS
 from haversack.memory.search import search
 from haversack.store.records import Filters, Session
 from haversack.text.clipping import one_line
-from haversack.tools.declaration import Command, resumes, tool
+from haversack.tools.declaration import Command, resumes, samples, tool
 from haversack.tools.memory.observation_views import observation_block, revision_block, session_block
 from haversack.tools.memory.project_views import in_project
-from haversack.tools.memory.search_results import rest_of_list
+from haversack.tools.memory.search_results import PAGE, SAMPLED, rest_of_list
 from haversack.tools.memory.unknown_filters import unknown_in
 from haversack.tools.road.outcomes import Block, Outcome, Rest, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
+from haversack.values import replace
+
+MOST_LOOKED_AT = 2_000
+"""Sessions behind a page that are read to price them."""
 
 
 @tool(
@@ -129,26 +133,28 @@ def _rest_of_sessions(
 ) -> Rest | None:
     if left <= 0 or not shown:
         return None
-    state = {"project": project, "namespace": namespace, "after": shown[-1].id}
+    rest = Rest(left, 0, "sessions", {"project": project, "namespace": namespace, "after": shown[-1].id})
+    return replace(rest, sample=lambda: _sample_of_sessions(caller, rest))
 
-    def sample() -> list[Block]:
-        # The few that are shown may be quite unlike those behind them.
-        return _blocks_of(caller, _sessions_after(caller, state))
 
-    return Rest(left, 0, "sessions", state, sample)
+@samples("sessions")
+def _sample_of_sessions(caller: Caller, rest: Rest) -> list[Block]:
+    """Some of the sessions, spread evenly: those that are shown may be quite unlike those behind them."""
+    found = _sessions_after(caller, rest.state, min(rest.items, MOST_LOOKED_AT))
+    return _blocks_of(caller, found[:: max(1, len(found) // SAMPLED)])
 
 
 @resumes("sessions")
 def _more_sessions(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     state = dict(rest.state)
-    found = _sessions_after(caller, state)
+    found = _sessions_after(caller, state, PAGE)
     further = _rest_of_sessions(caller, state["project"], state["namespace"], found, rest.items - len(found))
     return _blocks_of(caller, found), further
 
 
-def _sessions_after(caller: Caller, state: Mapping[str, Any]) -> list[Session]:
+def _sessions_after(caller: Caller, state: Mapping[str, Any], count: int) -> list[Session]:
     found, _ = sessions.recent(
-        caller.memory, project=state["project"], namespace=state["namespace"], limit=50, after=state["after"]
+        caller.memory, project=state["project"], namespace=state["namespace"], limit=count, after=state["after"]
     )
     return found
 

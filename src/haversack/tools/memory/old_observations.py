@@ -11,11 +11,13 @@ from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
 from haversack.store.records import Observation
 from haversack.text.redaction import describe
-from haversack.tools.declaration import Command, Range, resumes, tool
+from haversack.tools.declaration import Command, Range, resumes, samples, tool
 from haversack.tools.memory.observation_views import observation_block
 from haversack.tools.memory.project_views import in_project
+from haversack.tools.memory.search_results import spread
 from haversack.tools.road.outcomes import Block, Done, Outcome, Rest, Result
 from haversack.tools.shared_parameters import NamespaceFilter, ProjectFilter, UnlistedText
+from haversack.values import replace
 
 
 @tool(
@@ -58,7 +60,7 @@ def mem_compact(
         blocks=blocks,
         noun="observations",
         total=found.total,
-        rest=Rest(left, 0, "candidates", {"ids": found.others, "project": project}) if left else None,
+        rest=_others(caller, found.others, project) if left else None,
         heading=f"{found.total} older than {older_than_days} days, ~{price} tokens in all." if blocks else "",
         empty=f"Nothing is older than {older_than_days} days.",
         limit_hint="Compact these first.",
@@ -78,8 +80,20 @@ def _candidates(caller: Caller, project: str, found: Sequence[Observation]) -> l
 def _more_candidates(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     ids, left = rest.state["ids"][:50], rest.state["ids"][50:]
     project = rest.state.get("project", "")
-    further = Rest(len(left), 0, rest.resume, {"ids": left, "project": project}) if left else None
-    return _candidates(caller, project, search.by_ids(caller.memory, list(ids))), further
+    found = search.by_ids(caller.memory, list(ids))
+    return _candidates(caller, project, found), _others(caller, left, project) if left else None
+
+
+def _others(caller: Caller, ids: Sequence[int], project: str) -> Rest:
+    rest = Rest(len(ids), 0, "candidates", {"ids": ids, "project": project})
+    return replace(rest, sample=lambda: _sample(caller, rest))
+
+
+@samples("candidates")
+def _sample(caller: Caller, rest: Rest) -> list[Block]:
+    """Some of the observations, spread evenly: the newest may be quite unlike the oldest."""
+    found = search.by_ids(caller.memory, spread(rest.state["ids"]))
+    return _candidates(caller, rest.state.get("project", ""), found)
 
 
 def _summary(project: str, namespace: str | None, title: str, content: str, session_id: str) -> Draft | None:

@@ -14,7 +14,7 @@ from haversack.store.records import Filters, Observation
 from haversack.text.clipping import one_line
 from haversack.text.redaction import redact
 from haversack.text.times import date
-from haversack.tools.declaration import Command, Range, resumes, tool
+from haversack.tools.declaration import Command, Range, resumes, samples, tool
 from haversack.tools.memory.observation_views import SNIPPET_WIDTH, TITLE_WIDTH, weight_at
 from haversack.tools.memory.project_views import project_names
 from haversack.tools.memory.search_results import WEIGHED, filters_from, spread, weights
@@ -143,6 +143,12 @@ def _more_of_pack(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]
     left = max(len(state["ids"]), rest.items - len(ids)) if ids else 0
     goes_on = state["ids"] or (left and "seen" in state)
     return blocks, _behind(caller, left, state) if goes_on else None
+
+
+@samples("pack")
+def _sample_of_pack(caller: Caller, rest: Rest) -> Sequence[Block]:
+    sample = _behind(caller, rest.items, dict(rest.state)).sample
+    return sample() if sample else ()
 
 
 def _sample(caller: Caller, ids: Sequence[int], project: str, *, scrub: bool) -> Callable[[], Sequence[Block]]:

@@ -17,7 +17,7 @@ from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
 from haversack.text import times
 from haversack.text.clipping import one_line
-from haversack.tools.declaration import resumes
+from haversack.tools.declaration import resumes, samples
 from haversack.tools.memory.observation_views import found_block, gone_block, observation_block, weight_at
 from haversack.tools.memory.project_views import InProject, beside, in_project, listed
 from haversack.tools.road.outcomes import LEVELS, Block, Rest, Result
@@ -197,6 +197,17 @@ def _further(caller: Caller, rest: Rest, taken: int, state: dict[str, Any]) -> R
     return Rest(
         remaining, weights(caller, ids, remaining), rest.resume, state, _sample(caller, ids, _project(state), query)
     )
+
+
+@samples("search")
+def _sample_of_matches(caller: Caller, rest: Rest) -> Sequence[Block]:
+    sample = _further(caller, rest, 0, dict(rest.state)).sample
+    return sample() if sample else ()
+
+
+@samples("list")
+def _sample_of_list(caller: Caller, rest: Rest) -> Sequence[Block]:
+    return _sample(caller, rest.state["ids"], _project(rest.state))()
 
 
 def filters_from(held: Mapping[str, object]) -> Filters:

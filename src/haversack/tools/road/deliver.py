@@ -68,8 +68,8 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
     allocation = caller.ledger.allocation(standing, origin.tool, origin.default_tokens)
     budget = Budget(asked.max_tokens or allocation.tokens, asked.profile or caller.profile)
     notes = _notes(standing, asked.max_tokens, allocation.reason)
-    as_json = asked.format == "json"
-    layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=asked.footer, notes=notes)
+    as_json, worded = asked.format == "json", caller.console.worded
+    layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=asked.footer, notes=notes, worded=worded)
     while True:
         # Only when another process takes a key between fitting and writing is there a second round.
         outcome, draft = fitted(outcome, budget, asked.level, layout)
@@ -113,8 +113,8 @@ def _in_words_of(caller: Caller, outcome: Outcome) -> Outcome:
     worded = caller.console.worded
     if isinstance(outcome, Done) and outcome.hint:
         return replace(outcome, message=f"{outcome.message}. {worded(outcome.hint)}", hint="")
-    if isinstance(outcome, Result) and (outcome.empty or outcome.limit_hint):
-        return replace(outcome, empty=worded(outcome.empty), limit_hint=worded(outcome.limit_hint))
+    if isinstance(outcome, Result) and outcome.empty:
+        return replace(outcome, empty=worded(outcome.empty))
     return outcome
 
 

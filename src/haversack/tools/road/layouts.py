@@ -77,13 +77,19 @@ class Frame:
 
 
 class TextLayout:
-    """Plain text with the footer lines; `footer=False` keeps them off text that is made to be pasted."""
+    """Plain text with the footer lines; `footer=False` keeps them off text that is made to be pasted.
+
+    `worded` says an advice in the words of a door; it is written with the names of tools and parameters.
+    """
 
     is_json = False
 
-    def __init__(self, *, footer: bool = True, notes: Notes = NO_NOTES) -> None:
+    def __init__(
+        self, *, footer: bool = True, notes: Notes = NO_NOTES, worded: Callable[[str], str] | None = None
+    ) -> None:
         self.footer = footer
         self.notes = notes
+        self.worded = worded or str
 
     def item(self, result: Result, piece: Piece) -> str:
         """One item with what separates it from the next."""
@@ -111,7 +117,8 @@ class TextLayout:
         if not frame.names and result.total == 0 and result.empty:
             heading = f"{heading}\n{result.empty}" if heading else result.empty
         if result.aside:
-            heading = f"{heading}\n{result.aside.text}" if heading else result.aside.text
+            aside = self.worded(result.aside.text)
+            heading = f"{heading}\n{aside}" if heading else aside
         return f"{heading}\n" if heading else ""
 
     def tail(self, result: Result, frame: Frame) -> str:
@@ -127,8 +134,8 @@ class TextLayout:
     def document_tail(self, document: Document, frame: Frame, total: int) -> str:
         hint = ""
         if frame.cut_by_budget:
-            advice = document.advice + _allowance(frame)
-            hint = _budget_hint(frame, total, "lines", advice, with_items=False)
+            advice = self.worded(document.advice) + _allowance(frame)
+            hint = _budget_hint(frame, total, "lines", advice, self._left(frame, with_items=False))
         return self._closed(hint, frame)
 
     def _hint(self, result: Result, frame: Frame) -> str:
@@ -139,12 +146,20 @@ class TextLayout:
             advice = result.advice
             if frame.level in ("summary", "auto"):
                 advice = advice.replace(ADVICE_FOR_LESS, "")
-            return _budget_hint(frame, result.total, result.noun, advice + _allowance(frame), with_items=with_items)
+            advice = self.worded(advice) + _allowance(frame)
+            return _budget_hint(frame, result.total, result.noun, advice, self._left(frame, with_items=with_items))
         if not frame.left and frame.shown + result.already_shown >= result.total:
             return ""  # the last page hides nothing, although it shows a part
-        more = "" if frame.is_small else result.limit_hint + _allowance(frame)
+        more = "" if frame.is_small else self.worded(result.limit_hint) + _allowance(frame)
         hint = navigation_hint(frame.shown, result.total, more, noun=result.noun)
-        return hint + (frame.left.sentence(with_items=with_items) if hint and frame.left else "")
+        return hint + (self._left(frame, with_items=with_items) if hint else "")
+
+    def _left(self, frame: Frame, *, with_items: bool) -> str:
+        """The sentence on what was left out, with the way to it as this door knows it."""
+        if frame.left is None:
+            return ""
+        way = self.worded(frame.left.way) if frame.left.key else ""
+        return frame.left.sentence(way, with_items=with_items)
 
     def _closed(self, hint: str, frame: Frame) -> str:
         if not self.footer:
@@ -240,7 +255,7 @@ class JsonLayout:
 Layout = TextLayout | JsonLayout
 
 
-def _budget_hint(frame: Frame, total: int, noun: str, advice: str, *, with_items: bool) -> str:
+def _budget_hint(frame: Frame, total: int, noun: str, advice: str, left: str) -> str:
     return budget_line(
         frame.tokens,
         frame.budget,
@@ -248,7 +263,7 @@ def _budget_hint(frame: Frame, total: int, noun: str, advice: str, *, with_items
         total=total,
         noun=noun,
         advice=advice,
-        left=frame.left.sentence(with_items=with_items) if frame.left else "",
+        left=left,
         part=frame.part,
     )
 

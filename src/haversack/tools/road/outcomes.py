@@ -80,7 +80,7 @@ class Result:
     they cost must not. A `sequence` (a log, a timeline) is shown without holes: from its beginning, or around what
     it is about, as far as it fits. `refer` makes one rest of blocks that were left out and what comes behind them,
     for tools that can render them again from the store; other blocks are stashed as they look. A page of `more`
-    `goes_on` from an earlier reply.
+    `goes_on` from an earlier reply, at the `level` that one had.
     """
 
     blocks: Sequence[Block]
@@ -104,6 +104,7 @@ class Result:
     refer: "Callable[[Sequence[Block]], Rest] | None" = None
     goes_on: bool = False
     aside: Aside | None = None
+    level: str = ""
 
 
 @record

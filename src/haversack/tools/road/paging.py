@@ -1,11 +1,12 @@
 """`more`: the rest of any reply, from the snapshot that was taken when it was cut."""
 
 import json
+from functools import partial
 from typing import Annotated, Any
 
 from haversack.app import Caller
 from haversack.errors import ExpiredKey
-from haversack.tools.declaration import Command, resuming, tool
+from haversack.tools.declaration import Command, resuming, sampling, tool
 from haversack.tools.road.drafts import Remainder
 from haversack.tools.road.layouts import ADVICE_FOR_LESS, separator_at
 from haversack.tools.road.outcomes import LEVELS, Block, Document, Facts, Outcome, Rest, Result
@@ -25,6 +26,7 @@ def frozen(outcome: Outcome, remainder: Remainder, level: str) -> tuple[str, str
     if remainder.document is not None:
         return _frozen_document(remainder.document)
     assert isinstance(outcome, Result)
+    level = outcome.level or level
     left = [block for block, _ in remainder.blocks]
     shown = sum(block.counted for block in outcome.blocks) - sum(block.counted for block in left)
     blocks, rest = remainder.blocks, remainder.rest
@@ -53,7 +55,8 @@ def frozen(outcome: Outcome, remainder: Remainder, level: str) -> tuple[str, str
 
 
 def _frozen_rest(rest: Rest) -> list[object]:
-    return [rest.items, rest.price if isinstance(rest.price, int) else dict(rest.price), rest.resume, rest.state]
+    price = rest.price if isinstance(rest.price, int) else dict(rest.price)
+    return [rest.items, price, rest.resume, rest.state, None, rest.sections]
 
 
 def _frozen_document(document: Document) -> tuple[str, str]:
@@ -82,11 +85,12 @@ def more(caller: Caller, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; 
     if "document" in held or "page_of" in held:
         return _document(caller, key, held)
     blocks = [_thawed(*each) for each in held["blocks"]]
-    rest = Rest(*held["rest"]) if held["rest"] else None
+    rest = _rest_at_level(caller, Rest(*held["rest"]), held["level"]) if held["rest"] else None
 
     def extend(rest: Rest) -> tuple[list[Block], Rest | None]:
         further, beyond = resuming(rest.resume)(caller, rest)
-        return [_at_level(block, held["level"]) for block in further], beyond
+        level = held["level"]
+        return [_at_level(block, level) for block in further], _rest_at_level(caller, beyond, level) if beyond else None
 
     while rest and len(blocks) < ENOUGH:
         further, rest = extend(rest)
@@ -104,6 +108,7 @@ def more(caller: Caller, *, key: Annotated[str, 'Key from a reply, e.g. "k7f2"; 
         already_shown=held["already_shown"],
         sequence=held.get("sequence", False),
         goes_on=True,
+        level=held["level"],
         extend=extend,
         brief=f"more({key}): {len(blocks)} {held['noun']}",
         on_sent=lambda _: caller.log.use_key(key),
@@ -143,7 +148,21 @@ def _thawed(name: str, section: str, text: str, facts: Facts, place: int | None,
 
 def _at_level(block: Block, level: str) -> Block:
     """The block at the level the first page had, whatever level this page is fitted at."""
-    return replace(block, text=lambda _: block.text(level), facts=lambda _: block.facts(level))
+    weight = block.weight
+    return replace(
+        block,
+        text=lambda _: block.text(level),
+        facts=lambda _: block.facts(level),
+        weight=(lambda _: weight(level)) if weight else None,
+    )
+
+
+def _rest_at_level(caller: Caller, rest: Rest, level: str) -> Rest:
+    """The rest priced at that level, by a sample of it, which no reply can keep for the next."""
+    from_state = sampling(rest.resume)
+    sample = rest.sample or (partial(from_state, caller, rest) if from_state else None)
+    at_level = (lambda: [_at_level(block, level) for block in sample()]) if sample else None
+    return replace(rest, price=rest.weight(level), sample=at_level)
 
 
 def _dump(value: object) -> str:

@@ -240,13 +240,12 @@ class Prices:
     def _result_of_page(self) -> Result:
         """The result as a page of `more` says it: with its heading, also where this reply is too small for that."""
         heading = self.result.heading if isinstance(self.result.heading, str) else ""
-        return replace(
-            self.result, heading=heading, facts=NO_FACTS, lists_omitted=False, tokens_name="tokens", goes_on=True
-        )
+        plain = replace(self.result, facts=NO_FACTS, aside=None, lists_omitted=False, tokens_name="tokens")
+        return replace(plain, heading=heading, goes_on=True)
 
     def _layout_of_page(self) -> Layout:
         """Without what the account may add by then, and with a footer, also where this reply has none."""
-        return JsonLayout() if self.layout.is_json else TextLayout()
+        return TextLayout(worded=self.layout.worded) if isinstance(self.layout, TextLayout) else JsonLayout()
 
 
 def likely_kinds(counts: Counter[str], items: int) -> int:

@@ -4,13 +4,14 @@ from typing import Annotated, Any
 
 from haversack.app import Caller
 from haversack.text.amounts import counted
-from haversack.tools.declaration import Command, Range, resumes, tool
+from haversack.tools.declaration import Command, Range, resumes, samples, tool
 from haversack.tools.road.outcomes import Block, Outcome, Rest
 from haversack.tools.workspace.snapshot_results import (
     PAGE,
     SAMPLED,
     Line,
     Path,
+    followed,
     reading_notes,
     snapshot_result,
 )
@@ -19,7 +20,7 @@ from haversack.values import replace
 from haversack.workspace import log_lines
 from haversack.workspace.git.blame import vcs_blame as blame
 from haversack.workspace.git.diff import vcs_diff as diff
-from haversack.workspace.git.log import earlier_commits
+from haversack.workspace.git.log import commits_named, earlier_commits
 from haversack.workspace.git.log import vcs_log as log
 from haversack.workspace.git.status import vcs_status as status
 
@@ -112,15 +113,27 @@ def vcs_log(
     if beyond <= 0:
         return result
     asked |= {"since": found.since, "until": found.until}
-    then: tuple[str, dict[str, Any]] = ("commits", {"head": found.head, "skip": found.commits.total, "asked": asked})
+    state = {"head": found.head, "skip": found.commits.total, "asked": asked, "spread": found.spread}
+    behind = _behind(caller, beyond, state)
     if result.rest is None:
-        return replace(result, rest=Rest(beyond, 0, *then, lambda: _sampled_commits(caller, then[1])))
+        return replace(result, rest=behind)
     held = result.rest
-    return replace(result, rest=replace(held, items=held.items + beyond, price=0, state={**held.state, "then": then}))
+    joined = replace(held, items=held.items + beyond, state={**held.state, "then": (behind.resume, behind.state)})
+    return replace(result, rest=followed(caller, joined, found.commits))
 
 
-def _sampled_commits(caller: Caller, state: dict[str, Any]) -> list[Block]:
-    """The next commits, to learn from what a line costs."""
+def _behind(caller: Caller, items: int, state: dict[str, Any]) -> Rest:
+    rest = Rest(items, 0, "commits", state)
+    return replace(rest, sample=lambda: _sampled(caller, rest))
+
+
+@samples("commits")
+def _sampled(caller: Caller, rest: Rest) -> list[Block]:
+    """Some of the commits that a log has not shown, spread evenly; all of them, where they are few."""
+    state = rest.state
+    left = [name for place, name in state.get("spread", ()) if place >= state["skip"]]
+    if left and len(left) < rest.items:
+        return blocks("commits", commits_named(caller.workspace, left, path=state["asked"]["path"]))
     return blocks("commits", earlier_commits(caller.workspace, state["head"], state["skip"], SAMPLED, **state["asked"]))
 
 
@@ -132,8 +145,7 @@ def _earlier(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
     shown = blocks("commits", found)
     if left <= 0 or not found:
         return shown, None
-    state = {**rest.state, "skip": skip + len(found)}
-    return shown, Rest(left, 0, rest.resume, state)
+    return shown, _behind(caller, left, {**rest.state, "skip": skip + len(found)})
 
 
 @tool(

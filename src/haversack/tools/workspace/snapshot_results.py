@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 from haversack.app import Caller
-from haversack.tools.declaration import Range, resumes
+from haversack.tools.declaration import Range, resumes, samples, sampling
 from haversack.tools.road.outcomes import Block, Rest, Result
 from haversack.tools.workspace.workspace_views import blocks
 from haversack.values import replace
@@ -60,8 +60,35 @@ def _resumed(caller: Caller, rest: Rest) -> tuple[list[Block], Rest | None]:
         return found, None
     if start + len(found) >= snapshot.total:
         return found, Rest(left, 0, *rest.state["then"])
-    start += len(found)
-    return found, _behind(snapshot, left, rest.resume, {**rest.state, "start": start})
+    state = {**rest.state, "start": start + len(found)}
+    behind = _behind(snapshot, left, rest.resume, state)
+    return found, followed(caller, behind, snapshot) if "then" in state else behind
+
+
+def followed(caller: Caller, rest: Rest, snapshot: Snapshot[Any] | None = None) -> Rest:
+    """The rest of a snapshot that goes on behind its end: there are no weights for that, so a sample tells."""
+    return replace(rest, price=0, sample=lambda: _sampled(caller, rest, snapshot))
+
+
+@samples("workspace")
+def _sampled(caller: Caller, rest: Rest, snapshot: Snapshot[Any] | None = None) -> list[Block]:
+    """Some of what a snapshot has not shown, and of what follows it, in proportion."""
+    snapshot = snapshot or resume(caller.stash.fetch_bytes(rest.state["snapshot"]), caller.workspace)
+    held = snapshot.total - rest.state["start"]
+    found = list(_sample(snapshot, rest.state["start"])())
+    if rest.items <= held:
+        return found
+    then = Rest(rest.items - held, 0, *rest.state["then"])
+    sample = sampling(then.resume)
+    further = list(sample(caller, then)) if sample else []
+    if len(found) + len(further) == rest.items:
+        return found + further
+    shares = (max(1, round(SAMPLED * part / rest.items)) for part in (held, then.items))
+    return [
+        replace(block, weight=None)
+        for some, share in zip((found, further), shares, strict=True)
+        for block in some[:: max(1, -(-len(some) // share))]
+    ]
 
 
 def _sample(snapshot: Snapshot[Any], start: int) -> Callable[[], Sequence[Block]]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 from haversack.errors import InvalidArgument
@@ -19,6 +19,9 @@ MOST = 10_000
 _FORMAT = "--format=tformat:%H%x1f%h%x1f%aI%x1f%aN%x1f%s"
 _LOG = ("log", "-z", "--no-decorate", "--no-show-signature", "--no-patch", _FORMAT)
 _BATCH = 256
+_SPREAD = 64
+"""Commits from all over a log that are remembered by name, at least, to tell what the others are like."""
+_ENOUGH_OF_A_NAME = 12
 _DATE = pattern(
     r"\d{4}-\d\d?-\d\d?(?:[T ]\d\d?:\d\d(?::\d\d)?(?:\.\d+)?\s*(?:Z|[+-]\d\d:?\d\d)?)?|@?\d{9,10}"
     r"|now|today|yesterday|noon|midnight"
@@ -44,7 +47,8 @@ class Commit:
 class VcsLog:
     """The newest commits of those that pass the filters, how many do in all, and the commit the log starts from.
 
-    `since` and `until` are the moments that were meant: `1 hour ago` is another one when the log goes on.
+    `since` and `until` are the moments that were meant: `1 hour ago` is another one when the log goes on. `spread`
+    are some of the commits behind the newest, by place and name.
     """
 
     path: str
@@ -53,6 +57,7 @@ class VcsLog:
     head: str
     since: str = ""
     until: str = ""
+    spread: tuple[tuple[int, str], ...] = ()
 
     @property
     def has_commits(self) -> bool:
@@ -85,10 +90,12 @@ def vcs_log(
     writer = SnapshotWriter("commits")
     if head is None:
         return VcsLog(place.relative, Snapshot(writer.finish(), Commit), 0, "")
-    total = _gather(repository, place, [*filters, head], count, writer)
+    spread = _Spread(count)
+    _gather(repository, place, [*filters, head], count, writer, spread)
+    total = spread.seen
     if not total and not os.path.exists(place.absolute):
         locate(workspace, path)
-    return VcsLog(place.relative, Snapshot(writer.finish(), Commit), total, head, since, until)
+    return VcsLog(place.relative, Snapshot(writer.finish(), Commit), total, head, since, until, tuple(spread.kept))
 
 
 def earlier_commits(
@@ -118,41 +125,67 @@ def earlier_commits(
     return found[skip : skip + count] if follows else found
 
 
+def commits_named(workspace: Workspace, names: Sequence[str], *, path: str = "") -> list[Commit]:
+    """The commits of these names, in their order."""
+    repository = require_repository(workspace, locate(workspace, path, must_exist=False))
+    with repository.start(*_LOG, "--no-walk=unsorted", *names) as running:
+        found = [Commit(*told) for told in _commits(records(running.blocks()))]
+        _check(repository, running)
+    return found
+
+
 def _scope(repository: Repository, place: Place) -> list[str]:
     name = repository.path_of(place)
     return [] if name == "." else ["--", name]
 
 
-def _gather(repository: Repository, place: Place, arguments: list[str], count: int, writer: SnapshotWriter) -> int:
-    """Write the newest commits, and say how many there are."""
+class _Spread:
+    """Names of a stream from some place on, spread evenly over it, however long it turns out to be."""
+
+    def __init__(self, start: int) -> None:
+        self.seen = 0
+        self.kept: list[tuple[int, str]] = []
+        self._start, self._step = start, 1
+
+    def see(self, name: bytes) -> None:
+        behind = self.seen - self._start
+        if behind >= 0 and behind % self._step == 0:
+            self.kept.append((self.seen, name[:_ENOUGH_OF_A_NAME].decode()))
+            if len(self.kept) > 2 * _SPREAD:
+                self.kept, self._step = self.kept[::2], 2 * self._step
+        self.seen += 1
+
+
+def _gather(
+    repository: Repository, place: Place, arguments: list[str], count: int, writer: SnapshotWriter, spread: _Spread
+) -> None:
+    """Write the newest commits, and go through the names of all."""
     scope = _scope(repository, place)
     with ExitStack() as stack:
         if not os.path.isdir(place.absolute):
             # Only `log` follows renames, so the one command lists and counts.
             running = stack.enter_context(repository.start(*_LOG, "--follow", *arguments, *scope))
-            total = _write(repository, running, writer, count)
+            _write(repository, running, writer, count, spread)
         else:
-            counting = stack.enter_context(repository.start("rev-list", "--count", *arguments, *scope))
+            counting = stack.enter_context(repository.start("rev-list", *arguments, *scope))
             running = stack.enter_context(repository.start(*_LOG, f"--max-count={count}", *arguments, *scope))
-            _write(repository, running, writer, count)
-            total = int(b"".join(counting.blocks()) or 0)
+            _write(repository, running, writer, count, _Spread(count))
+            for name in records(counting.blocks(), b"\n"):
+                spread.see(name)
             _check(repository, counting)
-    return total
 
 
-def _write(repository: Repository, running: Running, writer: SnapshotWriter, count: int) -> int:
-    total = 0
+def _write(repository: Repository, running: Running, writer: SnapshotWriter, count: int, spread: _Spread) -> None:
     batch: list[tuple[str, ...]] = []
     for commit in _commits(records(running.blocks())):
-        total += 1
-        if total <= count:
+        spread.see(commit[0].encode())
+        if spread.seen <= count:
             batch.append(commit)
         if len(batch) == _BATCH:
             writer.extend(batch)
             batch = []
     writer.extend(batch)
     _check(repository, running)
-    return total
 
 
 def _check(repository: Repository, running: Running) -> None:
