@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def test_every_planning_tool_has_a_command() -> None:
 def test_a_project_is_started_and_shown(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert run("init", "Shop", "A book shop", "--mode", "expert") == 0
     assert run("context") == 0
-    assert "Project Shop (expert): 1 of 8 stages done. sdd_create_proposal is next" in capsys.readouterr().out
+    assert "Project Shop (expert): 1 of 8 stages done. `haversack sdd propose` is next" in capsys.readouterr().out
     assert (folder / "sdd" / "sdd.json").is_file()
 
 
@@ -125,3 +126,20 @@ COMP_WORDS=(haversack s); COMP_CWORD=1; _haversack; echo "${COMPREPLY[@]}"
     assert set(second.split()) == {"adr", "advance", "archive"}
     assert options == "--mode"
     assert "sdd" in first.split()
+
+
+def test_what_is_next_is_something_that_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    steps = [
+        ("explore", "Search for books", "--goals", "find a book"),
+        ("init", "Shop", "A book shop"),
+        ("context",),
+        ("check", "Rotate keys (FR-001)"),
+        ("change", "feature", "medium", "Search for books"),
+        ("status",),
+        ("advance", "What we want"),
+    ]
+    for typed in steps:
+        assert run(*typed) == 0
+        said = capsys.readouterr().out
+        assert "`haversack sdd " in said, said
+        assert not re.search(r"\b(sdd|mem)_[a-z]", said), said

@@ -56,7 +56,7 @@ def test_the_type_is_suggested_by_the_words_used(title: str, kind: str) -> None:
 def test_the_size_is_suggested_by_how_much_there_is(goals: int, size: str) -> None:
     suggestion = suggest("X", {"goals": "\n".join(f"- goal {n}" for n in range(goals))})
     assert suggestion.size == size
-    assert f"{goals} goals" in suggestion.reasons[1]
+    assert f"{goals} goal" in suggestion.reasons[1] and "1 goals" not in suggestion.reasons[1]
 
 
 def test_an_exploration_of_nothing_is_refused() -> None:

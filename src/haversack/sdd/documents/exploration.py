@@ -14,6 +14,7 @@ from haversack.sdd.documents.artifacts import single_line
 from haversack.sdd.documents.slugs import slugify
 from haversack.sdd.flows.changes import ChangeType, Size
 from haversack.sdd.results import ObservationText
+from haversack.text.amounts import counted
 from haversack.values import fields, record
 
 _SIGNS: Mapping[ChangeType, re.Pattern[str]] = {
@@ -94,7 +95,8 @@ def suggest(title: str, notes: Mapping[str, str]) -> Suggestion:
     weight = goals + unknowns + limits / 2
     size: Size = "small" if weight <= 2 else "medium" if weight <= 6 else "large"
     why_type = f"{change_type}: {', '.join(signs[change_type]) or 'nothing points elsewhere'}"
-    why_size = f"{size}: {goals} goals, {unknowns} unknowns, {limits} constraints"
+    parts = counted(goals, "goal"), counted(unknowns, "unknown"), counted(limits, "constraint")
+    why_size = f"{size}: {', '.join(parts)}"
     return Suggestion(change_type, size, (why_type, why_size))
 
 

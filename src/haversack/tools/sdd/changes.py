@@ -65,9 +65,9 @@ Suggests type and size of a change."""
     unknown = counted(found.open_questions, "open question")
     message = (
         f"Explored {found.title} in #{saved.id}, lines added: {what}; {unknown}.\n"
-        f"It looks like a {suggestion.size} {suggestion.type} ({'; '.join(suggestion.reasons)}).\n"
-        "sdd_change starts it as a change; sdd_init_project starts a project of its own."
+        f"It looks like a {suggestion.size} {suggestion.type} ({'; '.join(suggestion.reasons)})"
     )
+    hint = "sdd_change starts it as a change; sdd_init_project starts a project of its own."
     facts = {
         "id": saved.id,
         "title": found.title,
@@ -77,7 +77,7 @@ Suggests type and size of a change."""
         "size": suggestion.size,
         "reasons": list(suggestion.reasons),
     }
-    return Done(message, facts, brief=f"explored {one_line(found.title, 80)} in #{saved.id}: {what}")
+    return Done(message, facts, brief=f"explored {one_line(found.title, 80)} in #{saved.id}: {what}", hint=hint)
 
 
 def _explore(
@@ -197,7 +197,7 @@ def sdd_change_status(caller: Caller, *, slug: Annotated[str, "The active or las
     change = report.change
     return Result(
         blocks=[
-            _change_block(report),
+            _change_block(caller, report),
             *(_file_block(each) for each in report.files),
             *listed("others", "Other changes", [each for each in report.others if each != change.slug]),
         ],
@@ -209,11 +209,11 @@ def sdd_change_status(caller: Caller, *, slug: Annotated[str, "The active or las
     )
 
 
-def _change_block(report: ChangeReport) -> Block:
+def _change_block(caller: Caller, report: ChangeReport) -> Block:
     change = report.change
     standing = f"{change.status} at {change.current}" if change.current else change.status
     lines = [
-        f"Change {_named(change)}: {standing}. {what_is_next(report.next_step)}",
+        f"Change {_named(change)}: {standing}. {what_is_next(caller, report.next_step)}",
         one_line(change.description, 300),
     ]
     if change.reason:

@@ -51,20 +51,21 @@ artifacts. stage shows one artifact."""
     if stage:
         return _one_artifact(overview.artifact(root, stage), held, level, brief)
     if level == "full":
-        return _every_artifact(root, held, brief)
+        return _every_artifact(caller, root, held, brief)
     rows = [_row_block(row, held, root, section=TABLE if level == "standard" else "") for row in held.stages]
-    return Result(blocks=[_project_block(held), *rows], noun="stages", total=len(rows), items_name="items", brief=brief)
+    return Result(
+        blocks=[_project_block(caller, held), *rows], noun="stages", total=len(rows), items_name="items", brief=brief
+    )
 
 
-def _project_block(held: Overview) -> Block:
+def _project_block(caller: Caller, held: Overview) -> Block:
     """The first line of every answer: what it is about and which tool is next."""
     done = sum(1 for row in held.stages if row.status == "done")
-    lines = [
-        f"Project {held.name} ({held.mode}): {done} of {len(held.stages)} stages done. {what_is_next(held.next_step)}"
-    ]
+    standing = f"{done} of {len(held.stages)} stages done"
+    lines = [f"Project {held.name} ({held.mode}): {standing}. {what_is_next(caller, held.next_step)}"]
     change = held.active_change
     if change:
-        lines.append(f"Change {change.slug} ({change.size} {change.type}): {what_is_next(held.change_step)}")
+        lines.append(f"Change {change.slug} ({change.size} {change.type}): {what_is_next(caller, held.change_step)}")
     facts: dict[str, object] = {
         "project": held.name,
         "mode": held.mode,
@@ -131,7 +132,7 @@ def _standing(row: StageRow, held: Overview) -> str:
     return f" ({row.iterations} times)" if row.iterations > 1 else ""
 
 
-def _every_artifact(root: str, held: Overview, brief: str) -> Result:
+def _every_artifact(caller: Caller, root: str, held: Overview, brief: str) -> Result:
     statuses = {row.stage: row.status for row in held.stages}
     blocks = [
         block
@@ -139,7 +140,7 @@ def _every_artifact(root: str, held: Overview, brief: str) -> Result:
         for block in _section_blocks(artifact, f"# {artifact.path} ({artifact.stage}, {statuses[artifact.stage]})")
     ]
     return Result(
-        blocks=[_project_block(held), *blocks],
+        blocks=[_project_block(caller, held), *blocks],
         noun="sections",
         total=len(blocks),
         items_name="items",
@@ -218,4 +219,4 @@ conventions, memories, and what is wrong with the plan; every requirement id is 
     root = workspace(caller)
     weighed = plan_relevance.weigh(caller, root, change_description, project_name)
     active = change_steps.record_context_check(root, now=moment(caller))
-    return plan_relevance.result(weighed, active, change_description)
+    return plan_relevance.result(caller, weighed, active, change_description)

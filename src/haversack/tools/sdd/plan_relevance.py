@@ -80,7 +80,7 @@ def _memories(caller: Caller, question: str, projects: Sequence[str]) -> list[Ob
     return [hit.observation for hit in ranked[:MEMORIES]]
 
 
-def result(weighed: Weighed, active: Change | None, description: str) -> Result:
+def result(caller: Caller, weighed: Weighed, active: Change | None, description: str) -> Result:
     """The reply: what is wrong with the change's own words, every requirement's id, then what matters, best first."""
     check = weighed.check
     findings = tuple(dict.fromkeys(check.findings))
@@ -95,7 +95,7 @@ def result(weighed: Weighed, active: Change | None, description: str) -> Result:
     ]
     errors = sum(1 for each in findings if each.severity == "error")
     return Result(
-        blocks=[_head(check, active, len(matters), len(findings), errors), *blocks],
+        blocks=[_head(caller, check, active, len(matters), len(findings), errors), *blocks],
         noun="findings",
         total=len(findings) + len(matters),
         items_name="items",
@@ -112,7 +112,9 @@ def _summed(matters: int, problems: int, errors: int) -> str:
     return f"{counted(matters + problems, 'finding')}: {', '.join(parts)}"
 
 
-def _head(check: ContextCheck, active: Change | None, matters: int, problems: int, errors: int) -> Block:
+def _head(
+    caller: Caller, check: ContextCheck, active: Change | None, matters: int, problems: int, errors: int
+) -> Block:
     step = changes.next_step(active)
     about = f"Context of {active.slug}, checked" if active else "Context, no change is active"
     facts: Facts = {
@@ -124,7 +126,7 @@ def _head(check: ContextCheck, active: Change | None, matters: int, problems: in
         "errors": errors,
         "next_tool": step.tool,
     }
-    text = f"{about}. {_summed(matters, problems, errors)}. {what_is_next(step)}"
+    text = f"{about}. {_summed(matters, problems, errors)}. {what_is_next(caller, step)}"
     return Block("Context", lambda _: text, lambda _: facts, worth=4.0, required=True, counted=False)
 
 

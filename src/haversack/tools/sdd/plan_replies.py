@@ -82,7 +82,7 @@ def confirmed(
     size = f"{counted(written.size, 'byte')}, {counted(written.lines, 'line')}"
     kept = f" The version before is {written.kept}." if written.kept else ""
     opening = f"Wrote {written.path} ({size}): {said}.{kept} {remembered.sentence}"
-    lines = (opening, *more_lines, what_is_next(step.next_step))
+    lines = (opening, *more_lines, what_is_next(caller, step.next_step))
     findings = tuple(dict.fromkeys(step.findings))
     return Result(
         blocks=[finding_block(finding, section="## Findings") for finding in findings],
@@ -106,10 +106,10 @@ def confirmed(
     )
 
 
-def what_is_next(step: NextStep) -> str:
-    """The next step as a sentence; the name of a tool stays as it is."""
+def what_is_next(caller: Caller, step: NextStep) -> str:
+    """The next step as a sentence in the words of the caller's door; the name of a tool stays as it is."""
     said = step.sentence
-    return f"{said if said.startswith(step.tool) else said[:1].upper() + said[1:]}."
+    return caller.console.worded(f"{said if said.startswith(step.tool) else said[:1].upper() + said[1:]}.")
 
 
 def shorter(snippet: str, whole: str) -> str:

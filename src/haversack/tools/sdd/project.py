@@ -183,7 +183,7 @@ def sdd_clarify(
     gate, receipt = held.gate, held.receipt
     facts = _gate_facts(gate, held.rounds)
     if receipt is None:
-        message = "\n".join((f"{_verdict(gate)}.", *_questions(gate), what_is_next(held.next_step)))
+        message = "\n".join((f"{_verdict(gate)}.", *_questions(gate), what_is_next(caller, held.next_step)))
         facts |= {"next_tool": held.next_step.tool, "next_stage": held.next_step.stage}
         return Done(message, facts, brief=f"{_verdict(gate)}, {counted(held.rounds, 'round')}")
     questions = () if gate.passed else _questions(gate)
