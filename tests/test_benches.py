@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from bench.run import MARKS, Claim, markdown, parsed, run, table, written
+from tests.http.browsing import chromium
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bench")
 BENCHES = sorted(glob.glob(os.path.join(FOLDER, "bench_*.py")))
@@ -25,6 +26,8 @@ def test_a_benchmark_runs_and_makes_claims(path: str, tmp_path: os.PathLike[str]
         pytest.importorskip(needed)
     if path.endswith("bench_before.py") and not os.path.exists(os.path.join(os.path.dirname(FOLDER), ".git")):
         pytest.skip("needs the commits of a git repository")
+    if path.endswith("bench_page.py"):
+        chromium()
     claims, _ = run(path, quick=True, folder=str(tmp_path))
     assert claims
     assert all(claim.bound in ("at most", "at least") for claim in claims)

@@ -129,6 +129,13 @@ def test_leaving_out_and_putting_in_change_the_pack(visitor: Visitor) -> None:
     assert f"without={first}" in visitor.page.url
     visitor.page.click(f"[aria-label='Put in #{first}']")
     lane.locator(f"li[data-id='{first}']").wait_for()
+    visitor.page.get_by_role("button", name="Undo (u)").click()
+    visitor.page.wait_for_selector(f"#undo :text('Undone: Put in #{first}.')")
+    out.wait_for()
+    visitor.page.locator("main").focus()
+    visitor.page.keyboard.press("u")
+    visitor.page.wait_for_selector(f"#undo :text('Undone: Left out #{first}.')")
+    assert "without" not in visitor.page.url
 
 
 def test_a_change_can_be_undone_with_the_bar_and_with_the_key(visitor: Visitor) -> None:
@@ -162,6 +169,29 @@ def test_what_an_agent_wrote_meanwhile_is_not_overwritten(visitor: Visitor) -> N
     visitor.page.wait_for_selector("#strip:has-text('Changed since you opened it')")
     visitor.page.click("#strip button")
     visitor.page.wait_for_selector("article h2:text('Written by an agent')")
+
+
+def test_undoing_does_not_overwrite_what_was_written_after_the_change(visitor: Visitor) -> None:
+    caller = visitor.served.app.caller(account="")
+    visitor.open("memory?id=4")
+    visitor.page.get_by_role("button", name="Edit", exact=True).click()
+    visitor.page.fill("form.form input[name=title]", "Written on the page")
+    visitor.page.get_by_role("button", name="Save", exact=True).click()
+    visitor.page.wait_for_selector("#undo :text('Changed #4.')")
+    call(caller, "mem_update", {"id": 4, "title": "Written by an agent"})
+    visitor.page.get_by_role("button", name="Undo (u)").click()
+    visitor.page.wait_for_selector("#undo :text('Not undone: it has been changed since.')")
+    assert "Written by an agent" in call(caller, "mem_get_observation", {"id": 4}).text
+
+
+def test_what_goes_wrong_without_anybody_waiting_for_it_is_told(visitor: Visitor) -> None:
+    caller = visitor.served.app.caller(account="")
+    visitor.open("memory?id=4")
+    call(caller, "mem_delete", {"id": 4, "hard": True})
+    visitor.page.get_by_role("button", name="Pin", exact=True).click()
+    visitor.page.wait_for_selector("#strip.bad:has-text('no observation #4')")
+    visitor.page.get_by_role("button", name="Close").click()
+    visitor.page.wait_for_selector("#strip", state="hidden")
 
 
 def test_review_accepts_and_restores(visitor: Visitor) -> None:
@@ -289,6 +319,11 @@ def test_a_server_that_goes_away_is_told_and_what_was_shown_stays(browser: Any, 
             visitor.page.context.set_offline(True)
             visitor.page.fill("#query", "token")
             visitor.page.wait_for_selector("#strip:has-text('cannot be reached')")
+            assert visitor.page.locator(".list [role=option]").count()
+            assert not figure(visitor).startswith("0 /")
+            visitor.page.locator("main").focus()
+            visitor.page.keyboard.press("j")
+            assert visitor.page.locator("[role=alert]").count() == 0
             visitor.page.context.set_offline(False)
             visitor.page.wait_for_selector("#strip", state="hidden")
             visitor.page.wait_for_selector(".list [role=option]")

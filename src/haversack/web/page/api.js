@@ -31,7 +31,7 @@ async function request(path, options) {
   try {
     reply = await fetch(path, { cache: "no-store", ...options });
   } catch (error) {
-    if (error.name !== "AbortError") lost();
+    if (error.name !== "AbortError") { error.lost = true; lost(); }
     throw error;
   } finally { setTimeout(busy, 50, -1); }
   if (wait) { wait = 0; strip(""); }
@@ -102,10 +102,12 @@ export function latest() {
       const value = await run(mine.signal);
       return mine === current ? { value } : null;
     } catch (error) {
-      if (mine !== current || error.name === "AbortError") return null;
+      if (mine !== current || error.lost || error.name === "AbortError") return null;
       return { error };
     }
   };
 }
 
+// While the server cannot be reached, what is shown stays.
+export const tell = (error, node) => error.lost || node.replaceChildren(note(error));
 export const note = (error) => h("p", { class: "empty", role: "alert" }, error.message);

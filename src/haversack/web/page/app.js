@@ -101,6 +101,10 @@ window.addEventListener("focus", async () => {
   const reload = await shown?.recheck?.().catch(() => null);
   if (reload) strip("Changed since you opened it.", { action: { name: "Reload", run: () => { strip(""); reload(); } } });
 });
+window.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  if (event.reason?.name !== "AbortError" && !event.reason?.lost) strip(event.reason?.message || "Something went wrong.", { bad: true, action: { name: "Close", run: () => strip("") } });
+});
 on("unauthorized", signedOut);
 on("back", () => shown?.refresh?.());
 

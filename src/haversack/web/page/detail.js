@@ -39,7 +39,7 @@ export function complain(error, reload) {
 
 export async function detail(id, { again, intoPack }) {
   let memory;
-  try { memory = await facts("mem_get_observation", { id }); } catch (error) { return { node: note(error) }; }
+  try { memory = await facts("mem_get_observation", { id }); } catch (error) { if (error.lost) throw error; return { node: note(error) }; }
   const node = h("article", { class: "card detail", "aria-label": `Memory #${id}` });
   const act = (run) => async () => { try { await run(); again(id); } catch (error) { complain(error, () => again(id)); } };
   const actions = {

@@ -32,9 +32,13 @@ export const region = (label, ...children) => h("div", { class: "preview", dir: 
 export const spans = (...texts) => h("p", { class: "facts" }, texts.filter(Boolean).map((text) => (text.nodeType ? text : h("span", {}, text))));
 export const when = (text) => (text || "").slice(0, 16).replace("T", " ");
 
-export function debounced(run, milliseconds) {
-  let timer = 0;
-  return (...given) => { clearTimeout(timer); timer = setTimeout(() => run(...given), milliseconds); };
+// Runs at once, and again no sooner than `gap` milliseconds later; the last of several always counts.
+export function paced(run, gap) {
+  let timer = 0, last = -gap;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => { last = performance.now(); run(); }, Math.max(0, last + gap - performance.now()));
+  };
 }
 
 // One tab stop per list; arrows, j and k move inside it.

@@ -1,5 +1,5 @@
 // Figures drawn by hand, each also as a table.
-import { facts, figures, note, settings } from "./api.js";
+import { facts, figures, settings, tell } from "./api.js";
 import { COLOURS, h, number, s, swatch, table } from "./dom.js";
 
 function summed(rows, key) {
@@ -25,7 +25,7 @@ function columns(rows, title) {
     if (!(index % Math.ceil(weeks.length / 8))) picture.append(s("text", { x: 76 + index * width, y: 234 }, week.name.slice(5)));
   });
   const legend = h("p", { class: "legend" }, kinds.slice(0, 6).map((kind, index) => swatch(COLOURS[index], index === 5 && kinds.length > 6 ? "others" : kind)));
-  return h("figure", { class: "card" }, h("h2", {}, title), legend, picture, shown(title, [{ key: "name", name: "Week of" }, { key: "tokens", name: "Tokens", n: 1 }], [...weeks].reverse()));
+  return h("figure", { class: "card" }, h("h2", {}, title), legend, weeks.length ? picture : h("p", { class: "empty" }, "Nothing yet."), shown(title, [{ key: "name", name: "Week of" }, { key: "tokens", name: "Tokens", n: 1 }], [...weeks].reverse()));
 }
 
 function bars(title, rows, unit, format = number) {
@@ -60,7 +60,7 @@ export function view() {
         bars("Tokens by kind", summed(rows, "kind"), "Tokens"), bars("Tokens by project", summed(rows, "project"), "Tokens"),
         bars("Replies by tool, since the server started", calls.map(([name, tokens]) => ({ name, tokens })), "Replies"),
         bars("Share of replies that were cut", share, "%", (value) => `${value} %`)));
-    } catch (error) { body.replaceChildren(note(error)); }
+    } catch (error) { tell(error, body); }
   }
   load();
   return { node: [h("h2", { class: "sr" }, "Figures"), body], refresh: load, keys: {} };

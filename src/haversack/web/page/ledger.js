@@ -1,5 +1,5 @@
 // The account of a context window over its calls.
-import { facts, note } from "./api.js";
+import { facts, tell } from "./api.js";
 import { h, number, s, swatch, table, when } from "./dom.js";
 
 const TIERS = [["system", "System", "var(--c6)"], ["user", "User", "var(--c3)"], ["history", "History", "var(--c2)"], ["tool_results", "Tool results", "var(--c1)"]];
@@ -51,13 +51,14 @@ export function view(state, go) {
         h("figure", { class: "card" }, h("h2", {}, `${account.handle}: ${number(account.remaining)} of ${number(account.total)} tokens remaining`), h("figcaption", { class: "legend" }, TIERS.map(([name, title, colour]) => swatch(colour, `${title} ${number(account.tiers[name]?.used)} of ${number(account.tiers[name]?.limit)}`)), h("span", {}, `${number(account.tiers.reserve?.used)} reserved`)), chart(account, log.entries)),
         leases.length ? h("section", { class: "card" }, h("h3", {}, "Leases"), h("ul", { class: "lane" }, leases.map((each) => h("li", {}, `└ ${each.handle}: ${number(each.remaining)} of ${number(each.total)} remaining${each.closed ? ", closed" : ""}`)))) : "",
         h("section", { class: "card" }, h("h3", {}, "Calls, newest first"), rows.length ? table("Calls", [{ key: "at", name: "At" }, { key: "tool", name: "Tool" }, { key: "brief", name: "Reply" }, { key: "tokens_before", name: "Before", n: 1 }, { key: "tokens_sent", name: "Sent", n: 1 }, { key: "tokens_after", name: "After", n: 1 }, { key: "key", name: "Key" }], rows) : h("p", { class: "empty" }, "No call yet.")));
-    } catch (error) { body.replaceChildren(note(error)); }
+    } catch (error) { tell(error, body); }
   }
   let accounts = [];
   async function load() {
     try {
       accounts = ((await facts("budget_status", {})).accounts ?? []).sort((a, b) => b.entries - a.entries);
-    } catch (error) { return body.replaceChildren(note(error)); }
+    } catch (error) { return tell(error, body); }
+    choice.parentNode.hidden = !accounts.length;
     choice.replaceChildren(...accounts.map((each) => h("option", { value: each.handle, selected: each.handle === state.account }, `${each.parent ? "└ " : ""}${each.handle}, ${number(each.remaining)} left`)));
     if (state.account || accounts.length) await show(state.account || accounts[0].handle);
     else body.replaceChildren(h("p", { class: "empty card" }, "No account is open; `haversack budget open` makes one."));

@@ -1,7 +1,7 @@
 // What an agent would get, as it would get it.
 import { latest, note, settings, tool } from "./api.js";
 import { detail, editor } from "./detail.js";
-import { byId, button, debounced, h, meter, number, roving } from "./dom.js";
+import { byId, button, paced, h, meter, number, roving } from "./dom.js";
 
 // A reply is text; its items begin where a line begins with one of the ids the reply says it shows.
 export function parts(text, ids) {
@@ -68,7 +68,7 @@ export function view(state, go) {
     draw(reply, parts(reply.text, reply.ids));
   }
 
-  const soon = debounced(() => { go({ q: query.value, n: budget.value, level: level.value, id: focus || "" }, true); ask(); }, 120);
+  const soon = paced(() => { go({ q: query.value, n: budget.value, level: level.value, id: focus || "" }, true); ask(); }, 100);
   query.addEventListener("input", soon);
   budget.addEventListener("input", soon);
   level.addEventListener("change", soon);

@@ -1,7 +1,7 @@
 // A pack: what is in, what is out and why, and the exact text to paste.
-import { copy } from "./actions.js";
+import { announce, copy } from "./actions.js";
 import { facts, latest, note, settings, tool } from "./api.js";
-import { byId, button, debounced, h, meter, number, region } from "./dom.js";
+import { byId, button, paced, h, meter, number, region } from "./dom.js";
 
 const ids = (text) => String(text || "").split(",").map(Number).filter(Boolean);
 
@@ -18,14 +18,16 @@ export function view(state, go) {
   const given = () => ({ query: query.value, project: settings.project || "all", first, without });
   const remember = () => go({ q: query.value, n: exact.value, first: first.join(","), without: without.join(",") }, true);
 
-  function change(move) {
-    move();
-    remember();
-    ask();
+  const others = (list, id) => list.filter((each) => each !== id);
+  function change(text, ahead, behind) {
+    const before = [first, without];
+    const set = (next) => { [first, without] = next; remember(); ask(); };
+    set([ahead, behind]);
+    announce(text, async () => set(before));
   }
-  const leave = (id) => change(() => { without = [...without, id]; first = first.filter((each) => each !== id); });
-  const put = (id) => change(() => { without = without.filter((each) => each !== id); if (!first.includes(id)) first = [...first, id]; });
-  const ahead = (id) => change(() => { first = [id, ...first.filter((each) => each !== id)]; });
+  const leave = (id) => change(`Left out #${id}.`, others(first, id), [...others(without, id), id]);
+  const put = (id) => change(`Put in #${id}.`, [...others(first, id), id], others(without, id));
+  const ahead = (id) => change(`Put #${id} first.`, [id, ...others(first, id)], without);
 
   function row(each) {
     const name = `#${each.id}`;
@@ -55,7 +57,7 @@ export function view(state, go) {
     outside.replaceChildren(...out.map(row));
   }
 
-  const soon = debounced(() => { remember(); ask(); }, 120);
+  const soon = paced(() => { remember(); ask(); }, 240);
   query.addEventListener("input", soon);
   exact.addEventListener("input", () => { slider.value = exact.value; soon(); });
   slider.addEventListener("input", () => { exact.value = slider.value; soon(); });

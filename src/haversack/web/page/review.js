@@ -1,6 +1,6 @@
 // What wants a decision: pending, disputed, changed lately, deleted.
 import { remove, restore, update } from "./actions.js";
-import { facts, note, settings, tool } from "./api.js";
+import { facts, settings, tell, tool } from "./api.js";
 import { complain, editor } from "./detail.js";
 import { button, h, number, region, spans, when } from "./dom.js";
 
@@ -35,7 +35,7 @@ export function difference(before, after) {
 export function view(state, go) {
   const chosen = state.tab in TABS ? state.tab : "pending";
   const list = h("div", { class: "stack" }), tabs = h("div", { class: "tabs", role: "group", "aria-label": "Lists" });
-  let focus = 0, cards = [];
+  let focus = 0, cards = [], limit = 50;
 
   function card(each) {
     const node = h("article", { class: "card", tabindex: -1, "data-id": each.id, "aria-label": `Memory #${each.id}`, onfocusin: () => { focus = each.id; } });
@@ -63,10 +63,11 @@ export function view(state, go) {
     try {
       const totals = await Promise.all(Object.keys(TABS).map((name) => tool("list_observations", ask(name, { limit: 1, max_tokens: 200 }))));
       tabs.replaceChildren(...Object.entries(TABS).map(([name, [title]], index) => button(`${title} (${number(totals[index].total)})`, () => go({ tab: name }), { "aria-pressed": String(name === chosen) })));
-      const { observations } = await facts("list_observations", ask(chosen, { detail_level: "full", limit: 50 }));
+      const { observations, total } = await facts("list_observations", ask(chosen, { detail_level: "full", limit }));
       cards = observations.map(card);
-      list.replaceChildren(...(cards.length ? cards.map((each) => each.node) : [h("p", { class: "card empty" }, "Nothing here. Well kept.")]));
-    } catch (error) { list.replaceChildren(note(error)); }
+      const rest = total > cards.length ? h("p", { class: "actions" }, `${number(cards.length)} of ${number(total)} shown `, limit < 200 ? button("Show more", () => { limit = 200; load(); }) : "; choose a project for fewer") : "";
+      list.replaceChildren(...(cards.length ? cards.map((each) => each.node) : [h("p", { class: "card empty" }, "Nothing here. Well kept.")]), rest);
+    } catch (error) { tell(error, list); }
   }
   const move = (step) => { const index = cards.findIndex((each) => each.id === focus); cards[Math.max(0, Math.min(cards.length - 1, index + step))]?.node.focus(); };
   const act = (name) => cards.find((each) => each.id === focus)?.actions[name]?.();

@@ -1,7 +1,7 @@
 // Sessions as rows, observations as marks; the list beside it is the same data.
-import { facts, note, settings } from "./api.js";
+import { facts, settings, tell } from "./api.js";
 import { detail } from "./detail.js";
-import { button, COLOURS, h, plural, roving, s, swatch } from "./dom.js";
+import { button, COLOURS, h, number, plural, roving, s, swatch } from "./dom.js";
 
 const day = (moment) => new Date(moment).toISOString().slice(0, 10);
 const minute = (moment) => new Date(moment).toISOString().slice(5, 16).replace("T", " ");
@@ -14,25 +14,25 @@ function grouped(observations, sessions) {
     rows.get(key).marks.push({ ...each, at: Date.parse(each.created) });
   }
   return [...rows.values()].filter((row) => row.marks.length)
-    .map((row) => ({ ...row, marks: row.marks.sort((a, b) => a.at - b.at || a.id - b.id) })).sort((a, b) => b.marks.at(-1).at - a.marks.at(-1).at).slice(0, 24);
+    .map((row) => ({ ...row, marks: row.marks.sort((a, b) => a.at - b.at || a.id - b.id) })).sort((a, b) => b.marks.at(-1).at - a.marks.at(-1).at);
 }
 
 export function view(state, go) {
   const chart = h("figure", { class: "card" }), list = h("ul", { class: "list", role: "listbox", "aria-label": "Around the focus" });
   const right = h("div"), head = h("h3", {}, "In its session");
-  let rows = [], focus = Number(state.id) || 0, kinds = [];
+  let rows = [], held = 0, all = 0, focus = Number(state.id) || 0, kinds = [];
 
   function draw() {
-    const all = rows.flatMap((row) => row.marks);
-    if (!all.length) return chart.replaceChildren(h("p", { class: "empty" }, "No memory yet."));
-    const low = Math.min(...all.map((each) => each.at)), high = Math.max(...all.map((each) => each.at), low + 60000);
-    const chosen = all.find((each) => each.id === focus);
+    const marks = rows.flatMap((row) => row.marks);
+    if (!marks.length) return chart.replaceChildren(h("p", { class: "empty" }, "No memory yet."));
+    const low = Math.min(...marks.map((each) => each.at)), high = Math.max(...marks.map((each) => each.at), low + 60000);
+    const chosen = marks.find((each) => each.id === focus);
     // The focus stands in the middle; the wider side gives the scale.
     const span = chosen ? 2 * Math.max(chosen.at - low, high - chosen.at, 30000) : high - low;
     const start = chosen ? chosen.at - span / 2 : low;
     const x = (at) => 190 + (690 * (at - start)) / span;
     const height = 34 + rows.length * 26;
-    const picture = s("svg", { viewBox: `0 0 900 ${height}`, role: "img", "aria-label": `${plural(rows.length, "session")}, ${plural(all.length, "memory", "memories")}; the list beside it is the same` });
+    const picture = s("svg", { viewBox: `0 0 900 ${height}`, role: "img", "aria-label": `${plural(rows.length, "session")}, ${plural(marks.length, "memory", "memories")}; the list beside it is the same` });
     for (const part of [0, 0.25, 0.5, 0.75, 1]) {
       const at = start + span * part;
       picture.append(s("line", { class: "grid", x1: x(at), x2: x(at), y1: 18, y2: height }), s("text", { x: x(at), y: 12, "text-anchor": part === 1 ? "end" : "middle" }, day(at)));
@@ -46,7 +46,7 @@ export function view(state, go) {
       }
     });
     const legend = h("p", { class: "legend" }, kinds.slice(0, 12).map((kind, index) => swatch(COLOURS[index % 6], kind)));
-    chart.replaceChildren(picture, h("figcaption", {}, legend));
+    chart.replaceChildren(picture, h("figcaption", {}, legend, all > held ? h("p", { class: "legend" }, `The newest ${number(held)} of ${number(all)}`) : ""));
   }
 
   async function choose(id) {
@@ -63,10 +63,12 @@ export function view(state, go) {
 
   async function load() {
     try {
-      const [{ observations }, { sessions }] = await Promise.all([facts("list_observations", { project: settings.project || "all", detail_level: "full", limit: 200 }), facts("list_sessions", { project: settings.project, limit: 100 })]);
+      const [{ observations, total }, { sessions }] = await Promise.all([facts("list_observations", { project: settings.project || "all", detail_level: "full", limit: 200 }), facts("list_sessions", { project: settings.project, limit: 100 })]);
       kinds = [...new Set(observations.map((each) => each.kind))].sort();
-      rows = grouped(observations, sessions);
-    } catch (error) { return chart.replaceChildren(note(error)); }
+      rows = grouped(observations, sessions).slice(0, 24);
+      held = rows.reduce((sum, row) => sum + row.marks.length, 0);
+      all = total;
+    } catch (error) { return tell(error, chart); }
     const newest = rows[0]?.marks.at(-1)?.id;
     if (focus || newest) await choose(focus || newest); else draw();
   }
