@@ -28,6 +28,7 @@ class Listed:
     about: str
     heading: str
     aliases: tuple[str, ...] = ()
+    is_core: bool = False
 
 
 def commands() -> list[tuple[Command, Tool]]:
@@ -38,7 +39,7 @@ def commands() -> list[tuple[Command, Tool]]:
 def listed(doors: Sequence[Door]) -> list[Listed]:
     """Every command there is, those of other rooms among them."""
     own = [
-        Listed(command.name, command.about or tool.about, heading(command, tool), command.aliases)
+        Listed(command.name, command.about or tool.about, heading(command, tool), command.aliases, tool.always_loaded)
         for command, tool in commands()
     ]
     return own + [Listed(door.name, door.about, door.group) for door in doors if door.listed]
@@ -58,7 +59,8 @@ def overview(doors: Sequence[Door]) -> str:
         "usage: haversack COMMAND [options]      haversack COMMAND --help",
     ]
     for group, title in HELP_GROUPS.items():
-        if members := [each for each in found if each.heading == group]:
+        # What everybody needs stands first in its group.
+        if members := sorted((each for each in found if each.heading == group), key=lambda each: not each.is_core):
             lines += ["", f"{title}:", *columns(members)]
     return "\n".join([*lines, "", EXAMPLES])
 

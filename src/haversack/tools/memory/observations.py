@@ -144,7 +144,7 @@ def mem_relate(
 
 
 @tool(Command("unrelate", ("id",), examples=("haversack unrelate 3",)), group="memory", writes=True)
-def mem_unrelate(caller: Caller, *, id: Annotated[int, "Relation id, from mem_get_observation"]) -> Outcome:
+def mem_unrelate(caller: Caller, *, id: Annotated[int, "Relation id, as the memory shows it"]) -> Outcome:
     """Remove a relation."""
     gone = relations.unrelate(caller.memory, id)
     message = f"removed relation {id}: #{gone.from_id} {gone.type} #{gone.to_id}"

@@ -33,6 +33,7 @@ PAGE = 50
     Command(
         "context-pack",
         ("query",),
+        heading="packs and budget",
         paste=True,
         examples=(
             "haversack context-pack --project thesis --tokens 2000 -o context.md",

@@ -36,6 +36,7 @@ MEMORIES_IN_TURN = 4
     Command(
         "search",
         ("query",),
+        about="Find memories by words or a question, best first; then `haversack timeline ID` or `haversack show ID`.",
         aliases=("find",),
         examples=(
             'haversack search "how did we do the jwt auth" --token-budget 300',

@@ -7,7 +7,15 @@ from haversack.tools.declaration import Command, tool
 from haversack.tools.road.outcomes import Document, Outcome
 
 
-@tool(Command("topic-key", ("title",), examples=("haversack topic-key 'Auth model'",)), group="memory")
+@tool(
+    Command(
+        "topic-key",
+        ("title",),
+        about="Propose a topic key (family/slug) for `haversack save --topic-key`.",
+        examples=("haversack topic-key 'Auth model'",),
+    ),
+    group="memory",
+)
 def mem_suggest_topic_key(caller: Caller, *, title: str = "", content: str = "", kind: str = "") -> Outcome:
     """Propose a topic_key (family/slug) for mem_save."""
     if not (title.strip() or content.strip()):

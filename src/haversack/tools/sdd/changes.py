@@ -160,7 +160,12 @@ def sdd_change(
 
 
 @tool(
-    Command("sdd advance", ("content",), examples=("haversack sdd advance - < spec.md",)),
+    Command(
+        "sdd advance",
+        ("content",),
+        about="Write the open stage of the active change and move on; `haversack sdd check` comes before its stage.",
+        examples=("haversack sdd advance - < spec.md",),
+    ),
     group="sdd",
     writes=True,
     default_tokens=CONFIRMATION_TOKENS,
