@@ -66,6 +66,8 @@ class Mutant:
     what: str
     place: str
     """Where it is: in a "function", in a "constant" of the module, or "elsewhere", as in a default."""
+    lines: frozenset[int]
+    """The lines that run differently: its own in a function, those that use it for a constant."""
 
     @property
     def name(self) -> str:
@@ -103,8 +105,29 @@ def mutants(path: Path) -> Iterator[Mutant]:
         if isinstance(node, FUNCTIONS):
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
             within |= {part: "function" for statement in body for part in ast.walk(statement)}
+    users = _users(tree)
     for number, (node, what) in enumerate(changes(tree)):
-        yield Mutant(path, number, getattr(node, "lineno", 0), what, within[node])
+        line: int = getattr(node, "lineno", 0)
+        lines = {"function": frozenset((line,)), "constant": users.get(node, frozenset())}.get(within[node])
+        yield Mutant(path, number, line, what, within[node], lines or frozenset())
+
+
+def _users(tree: ast.Module) -> dict[ast.AST, frozenset[int]]:
+    """The lines that use the constant each node is a part of, directly or through other constants."""
+    loads: dict[str, set[int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            loads.setdefault(node.id, set()).add(node.lineno)
+    users: dict[ast.AST, frozenset[int]] = {}
+    for statement in reversed(tree.body):
+        parts = list(ast.walk(statement))
+        stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        lines = {line for name in stored for line in loads.get(name, ())}
+        for later, its_lines in list(users.items()):
+            if getattr(later, "lineno", 0) in lines:
+                lines |= its_lines
+        users |= dict.fromkeys(parts, frozenset(lines))
+    return users
 
 
 def apply(mutant: Mutant) -> None:

@@ -22,6 +22,8 @@ from hypothesis import Phase, settings
 from tools.mutation.changes import PACKAGE, ROOT, Mutant, apply
 from tools.mutation.results import Reach, Results
 
+SLOW = 0.2
+"""Seconds of processor time from which a test waits for the others."""
 SECONDS = 600
 """A change that makes the tests run for longer than this has been noticed: it never ends."""
 
@@ -77,8 +79,22 @@ def _forked(work: Callable[[Callable[[object], None]], None]) -> tuple[int, list
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sent
 
 
-def _traced(item: pytest.Item, paths: set[str]) -> Reach:
-    """Run a test: its seconds of processor time, and the lines of the files it reaches."""
+def _passes(item: pytest.Item) -> bool:
+    """Run a test; one that needs nothing but its parameters is called directly, and raises what it raises."""
+    names = getattr(item, "_fixtureinfo").argnames  # noqa: B009
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    if all(name in given for name in names) and "engine" not in names:
+        try:
+            getattr(item, "obj")(**{name: given[name] for name in names})  # noqa: B009
+        except pytest.skip.Exception:
+            return True
+        return True
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+    return not item.session.testsfailed
+
+
+def _traced(item: pytest.Item, paths: set[str]) -> tuple[Reach, bool]:
+    """Run a test: its seconds of processor time, the lines of the files it reaches, and whether it passes."""
     lines: set[tuple[str, int]] = set()
 
     def on_line(frame: FrameType, event: str, _: Any) -> Any:
@@ -91,9 +107,9 @@ def _traced(item: pytest.Item, paths: set[str]) -> Reach:
     before = time.process_time()
     threading.settrace(on_call)
     sys.settrace(on_call)
-    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+    passes = _passes(item)
     sys.settrace(None)
-    return Reach(time.process_time() - before, frozenset(lines))
+    return Reach(time.process_time() - before, frozenset(lines)), passes
 
 
 class Trials:
@@ -128,7 +144,7 @@ class Trials:
             if count % 20 == 0:
                 print(f"{count} of {len(self.tried)} changes tried", file=sys.stderr, flush=True)
             items = self.items_for(mutant, session)
-            test = self.noticed_by(mutant, session, items)
+            test = self.noticed_by(mutant, items)
             self.results.keep(mutant, test, self.patience)
             if not test:
                 self.survived(mutant)
@@ -138,15 +154,10 @@ class Trials:
         """Note the time of a test as it is and the lines it reaches, and say whether it passed."""
         reach = self.results.reach(item.nodeid)
         if reach is None:
-
-            def work(send: Callable[[object], None]) -> None:
-                send(_traced(item, self.paths))
-                send(item.session.testsfailed)
-
-            code, sent = _forked(work)
-            if code != 0 or len(sent) != 2 or sent[1]:
+            code, sent = _forked(lambda send: send(_traced(item, self.paths)))
+            if code != 0 or not sent or not sent[0][1]:
                 return False
-            reach = sent[0]
+            reach = sent[0][0]
             assert isinstance(reach, Reach)
             self.results.keep_reach(item.nodeid, reach)
         self.seconds[item.nodeid] = reach.seconds
@@ -158,15 +169,19 @@ class Trials:
     def items_for(self, mutant: Mutant, session: pytest.Session) -> list[pytest.Item]:
         """The tests that reach a change, as far as the patience goes.
 
-        Those that noticed the last changes of the file come first, the others by their time.
+        Those that noticed the last changes of the file come first, slow ones last. Among the others the cases of
+        different tests take turns: a hundred cases of one test say little more than one.
         """
-        line = mutant.line if mutant.place == "function" else 0
-        reaching = self.reached[str(mutant.path), line] or self.reached[str(mutant.path), 0]
+        reaching = {test for line in mutant.lines for test in self.reached[str(mutant.path), line]}
+        reaching = reaching or self.reached[str(mutant.path), 0]
         last = self.last_noticed[mutant.path][-5:]
-        items = sorted(
-            (item for item in session.items if item.nodeid in reaching),
-            key=lambda item: (item.nodeid not in last, self.seconds[item.nodeid]),
-        )
+        turns: dict[str, int] = defaultdict(int)
+        keys: dict[str, tuple[bool, bool, int, float]] = {}
+        for test in sorted(reaching, key=self.seconds.__getitem__):
+            turns[test.partition("[")[0]] += 1
+            seconds = self.seconds[test]
+            keys[test] = (test not in last, seconds > SLOW, turns[test.partition("[")[0]], seconds)
+        items = sorted((item for item in session.items if item.nodeid in keys), key=lambda item: keys[item.nodeid])
         chosen: list[pytest.Item] = []
         spent = 0.0
         for item in items:
@@ -176,7 +191,7 @@ class Trials:
             chosen.append(item)
         return chosen
 
-    def noticed_by(self, mutant: Mutant, session: pytest.Session, items: list[pytest.Item]) -> str:
+    def noticed_by(self, mutant: Mutant, items: list[pytest.Item]) -> str:
         """The test that fails when the program is changed, or nothing."""
         if not items:
             return ""
@@ -189,8 +204,7 @@ class Trials:
             for item in items:
                 send(item.nodeid)
                 _limit_processor_time(self.seconds[item.nodeid])
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-                if session.testsfailed:
+                if not _passes(item):
                     raise SystemExit(1)
 
         code, sent = _forked(work)

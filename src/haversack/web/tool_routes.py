@@ -15,8 +15,6 @@ from haversack.web.identity import Identity
 from haversack.web.openapi import parameters_schema
 from haversack.web.rights import scope_for
 
-FORBIDDEN_IN_ADDRESS = "access_token"
-
 
 def listed(calls: Calls) -> Answer:
     """Every tool with its parameters, and whether it writes."""

@@ -8,8 +8,6 @@ _MARGIN = 1.03
 """By how much a text counted in parts may cost more than the same text counted whole."""
 _BYTE_BOUND = frozenset(("o200k", "bytes4", "claude"))
 """Profiles in which no byte costs more than one unit."""
-WIDEST = 1_000_000
-"""Tokens beyond which texts are priced by their bytes."""
 
 
 def escaped(profile: Profile) -> Profile:

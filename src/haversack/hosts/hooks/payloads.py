@@ -34,7 +34,6 @@ class Payload:
     reason: str = ""
     usage: Mapping[str, int] = {}
     transcript: str = ""
-    is_repeated_stop: bool = False
 
 
 def read(host: Host, event: Event, sent: Mapping[str, Any]) -> Payload:
@@ -54,7 +53,6 @@ def read(host: Host, event: Event, sent: Mapping[str, Any]) -> Payload:
         reason=_text(sent, "reason", "stopReason"),
         usage=_usage(sent),
         transcript=_text(sent, "transcript_path", "transcriptPath"),
-        is_repeated_stop=sent.get("stop_hook_active") is True,
     )
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 Step = Callable[[str, int, int | None], None]
 """Told the noun, how many are done and how many there are in all, where that is known."""
 
-ARCHIVES = (".jar", ".zip")
 MOST_BYTES = 4_000_000_000
 """The largest model that is unpacked: an archive may claim anything."""
 _PIECE = 1 << 18

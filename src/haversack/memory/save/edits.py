@@ -14,8 +14,6 @@ from haversack.store.records import Observation, Revision
 from haversack.tokens import count_tokens, utf8_length
 from haversack.values import fields, record
 
-DERIVED = {"project_key", "updated_at", "content_hash", "bytes", "units", "label", "asks"}
-"""Columns that follow from others."""
 UNIQUE_TOPIC = "another live observation has topic key"
 
 

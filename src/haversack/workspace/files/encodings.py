@@ -14,7 +14,6 @@ LINE_CAP = 1_000
 SNIFFED = 8_000
 """Bytes at the start of a file that decide whether it is binary: one NUL among them, as git has it."""
 BLOCK = 1 << 20
-OPENED = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _UTF32_BOMS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
