@@ -43,6 +43,27 @@ BODIES = (
 )  # fmt: skip
 
 
+WRONG_TOKENS = 10_000
+
+
+@attack("http-tokens")
+def run_tokens(trial: Trial) -> None:
+    """Guess tokens on one connection after another: at most ten times the usual count of attempts."""
+    door = _Door(trial.folder)
+    try:
+        held = door.token("read-open", "--scope", "read", "--project", "open")
+        identifier, seen = held.split("_")[1], set()
+        for _ in range(min(WRONG_TOKENS, 10 * trial.count)):
+            secret = "".join(trial.random.choices(held, k=43))
+            status = _status(door.ask(f"hvk_{identifier}_{secret}", "mem_search", query="visible"))
+            trial.judge(f"a wrong token was answered {status}", status in (401, 429))
+            seen.add(status)
+        trial.judge(f"wrong tokens are not slowed: {seen}", trial.count < 10 or 429 in seen)
+        trial.judge("the right token is shut out", b"visible" in door.ask(held, "mem_search", query="visible"))
+    finally:
+        door.close()
+
+
 @attack("http")
 def run(trial: Trial) -> None:
     """Ask with wrong tokens, with tokens for something else, and with what is no request."""

@@ -120,3 +120,27 @@ def test_a_prompt_is_small(writable: Served, name: str) -> None:
     answer = writable.message({"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params}).json
     [message] = answer["result"]["messages"]
     assert count_tokens(message["content"]["text"]) < 8_000
+
+
+def _sample(schema: dict[str, Any]) -> Any:
+    """A value a schema of the description allows."""
+    if "enum" in schema:
+        return schema["enum"][-1]
+    samples = {"string": "token rotation", "boolean": True, "array": [], "object": {}}
+    return samples.get(schema["type"], schema.get("minimum", 1))
+
+
+def test_the_description_is_sound_and_every_path_of_it_answers(writable: Served) -> None:
+    described = writable.get("/api/v1/openapi.json").json
+    pytest.importorskip("openapi_spec_validator").validate(described)
+    for path, operations in described["paths"].items():
+        schema = operations["post"]["requestBody"]["content"]["application/json"]["schema"]
+        full = {name: _sample(held) for name, held in schema["properties"].items()}
+        least = {name: full[name] for name in schema.get("required", ())}
+        for body in (least, least | {"max_tokens": 300, "format": "json"}):
+            reply = writable.tool(path.rpartition("/")[2], body)
+            assert reply.status in STATUSES, f"{path} {body}: {reply.text}"
+            assert str(reply.status) in operations["post"]["responses"]
+        if "get" in operations:
+            assert {each["name"] for each in operations["get"]["parameters"]} == set(full)
+            assert writable.get(f"{path}?{urlencode(least, doseq=True)}").status in STATUSES
