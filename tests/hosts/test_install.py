@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +274,63 @@ def test_the_gateway_goes_before_a_server_and_away_byte_for_byte(host: str, user
     run(user, "install", host, "--wrap", "other")
     assert run(user, "uninstall", host).returncode == 0
     assert path.read_text() == before
+
+
+def test_a_wrapped_server_uses_the_store_of_whoever_installed_it(user: Path, tmp_path: Path) -> None:
+    path, home = user / ".codex" / "config.toml", str(tmp_path / "elsewhere")
+    before = f'[mcp_servers.other]\ncommand = {json.dumps(sys.executable)}\nargs = ["-c", "print()"]\n'
+    path.write_text(before)
+    assert run(user, "install", "codex", "--wrap", "other", HAVERSACK_HOME=home).returncode == 0
+    entry = tomllib.loads(path.read_text())["mcp_servers"]["other"]
+    assert entry["args"][-7:] == ["wrap", "--home", home, "--", sys.executable, "-c", "print()"]
+    typed = [entry["command"], *entry["args"]]
+    subprocess.run(typed, env=environment(user), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert "nothing to change" in run(user, "install", "codex", "--wrap", "other", HAVERSACK_HOME=home).stdout
+    path.write_text(path.read_text() + "# mine\n")
+    assert run(user, "uninstall", "codex", HAVERSACK_HOME=home).returncode == 0
+    assert tomllib.loads(path.read_text()) == tomllib.loads(before)
+
+
+@pytest.mark.parametrize("kind", ["mark", "lines", "link", "narrow", "wide", "one line", "trailing comma", "no end"])
+def test_settings_of_any_look_come_back_byte_for_byte(kind: str, user: Path, tmp_path: Path) -> None:
+    path = user / ".gemini" / "settings.json"
+    text = {
+        "mark": "\ufeff" + JSONC, "lines": JSONC.replace("\n", "\r\n"), "link": JSONC, "no end": JSONC.rstrip("\n"),
+        "narrow": JSONC.replace("    ", " "), "wide": JSONC.replace("    ", "\t"),
+        "one line": '{"theme":"dark","mcpServers":{},"hooks":{"AfterTool":[]}}',
+        "trailing comma": '{\n  "theme": "dark",\n  "hooks": {\n    "AfterTool": [ /* none */ ],\n  },\n}\n',
+    }[kind]  # fmt: skip
+    before = text.encode()
+    real = path
+    if kind == "link":
+        real = tmp_path / "dotfiles" / "gemini.json"
+        real.parent.mkdir()
+        path.symlink_to(real)
+    real.write_bytes(before)
+    assert run(user, "install", "gemini").returncode == 0
+    held = json_edits.loaded(json_edits.parsed(path.read_bytes().decode()))
+    assert held["theme"] == "dark" and "haversack" in held["mcpServers"] and len(held["hooks"]) == 5
+    if kind == "lines":
+        assert b"\n" not in path.read_bytes().replace(b"\r\n", b"")
+    assert "nothing to change" in run(user, "install", "gemini").stdout
+    assert run(user, "uninstall", "gemini").returncode == 0
+    assert real.read_bytes() == before and path.is_symlink() == (kind == "link")
+    run(user, "install", "gemini")
+    real.write_bytes(real.read_bytes().replace(b"dark", b"light"))
+    assert run(user, "uninstall", "gemini").returncode == 0
+    assert real.read_bytes() == before.replace(b"dark", b"light"), "what was edited in between stays, and nothing else"
+
+
+def test_installs_at_the_same_moment_leave_one_entry_each_and_can_be_taken_back(user: Path) -> None:
+    path = user / ".gemini" / "settings.json"
+    path.write_text(JSONC)
+    before = files(user)
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(lambda host: run(user, "install", host), ["gemini", "codex", "gemini", "cursor"]))
+    assert [each.returncode for each in done] == [0, 0, 0, 0], [each.stderr for each in done]
+    assert all("nothing to change" in run(user, "install", host).stdout for host in ("gemini", "codex", "cursor"))
+    assert run(user, "uninstall").returncode == 0
+    assert files(user) == before
 
 
 def test_a_server_that_cannot_be_wrapped_gets_a_clear_sentence(user: Path) -> None:

@@ -27,6 +27,8 @@ def wrap(typed: list[str]) -> int:
     given = _plainly_given(options) if command else None
     if given is None:
         given = vars(_wrap_parser().parse_args(options))
+    if given["home"]:
+        os.environ["HAVERSACK_HOME"] = given["home"]
     if not command:
         raise InvalidArgument("no command to wrap", hint="haversack wrap [options] -- COMMAND ARGUMENTS...")
     settings = Settings(
@@ -57,7 +59,8 @@ def _plainly_given(options: Sequence[str]) -> dict[str, Any] | None:
 
     A server is started before anything that can wait, and to load a parser takes as long as to start some servers.
     """
-    given: dict[str, Any] = {"budget": None, "account": "", **{name: each[0] for name, each in _CHOICES.items()}}
+    given: dict[str, Any] = {"budget": None, "account": "", "home": ""}
+    given |= {name: each[0] for name, each in _CHOICES.items()}
     for place in range(0, len(options), 2):
         name, value = options[place][2:], "".join(options[place + 1 : place + 2])
         is_known = options[place].startswith("--") and name in given
@@ -96,6 +99,7 @@ def _wrap_parser() -> "Parser":
     }.items():
         parser.add_argument(f"--{name}", choices=_CHOICES[name], default=_CHOICES[name][0], help=about)
     parser.add_argument("--account", default="", metavar="HANDLE", help="the budget account to debit")
+    parser.add_argument("--home", default="", metavar="FOLDER", help="the data folder, where it is not the usual one")
     return parser
 
 

@@ -56,7 +56,8 @@ def uninstall(typed: list[str]) -> int:
     failed, found = False, 0
     for host in chosen:
         try:
-            done = installer.uninstall(host)
+            with installer.journal.alone():
+                done = installer.uninstall(host)
         except HaversackError as error:
             failed = True
             terminal.say(f"haversack: {host.title}: {error}")
@@ -74,7 +75,11 @@ def _wrap(installer: Installer, hosts: list[str], names: list[str], *, dry: bool
     if len(hosts) != 1:
         raise InvalidArgument("--wrap is about one host", hint="haversack install HOST --wrap NAME ...")
     host = host_named(hosts[0])
-    edits = installer.plan_wrapping(host, names) if dry else installer.wrap(host, names)
+    if dry:
+        edits = installer.plan_wrapping(host, names)
+    else:
+        with installer.journal.alone():
+            edits = installer.wrap(host, names)
     for edit in edits:
         terminal.show(edit.diff().rstrip("\n") if dry else f"{host.title}: wrote {edit.file}")
     if not edits:
@@ -120,7 +125,8 @@ def _connect(installer: Installer, host: Host, *, dry: bool) -> None:
         elif not edits:
             terminal.show(f"{host.title}: nothing to change")
         return
-    done: list[Edit] = installer.install(host)
+    with installer.journal.alone():
+        done: list[Edit] = installer.install(host)
     files = ", ".join(edit.file for edit in done)
     terminal.show(f"{host.title}: " + (f"wrote {files}" if files else "connected already, nothing to change"))
     if done and host.after_install:

@@ -4,11 +4,16 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from haversack.errors import DamagedFile, StoreReadOnly
+from haversack.sdd.documents.lock import locked
 from haversack.values import asdict, record, replace
 
+_PATIENCE = 90.0
+"""Seconds to wait for another install: a host's own program may take a minute."""
 FILE = os.path.join("hosts", "journal.json")
 
 
@@ -41,6 +46,19 @@ class Journal:
     def __init__(self, home: str) -> None:
         self._path = os.path.join(home, FILE)
         self.entries = self._read()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep others from changing hosts' files while the block lasts, and begin with what they have written."""
+        path = f"{self._path}.lock"
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        with locked(descriptor, path, patience=_PATIENCE):
+            self.entries = self._read()
+            yield
 
     def of(self, host: str) -> list[Entry]:
         return [entry for entry in self.entries if entry.host == host]
@@ -78,9 +96,12 @@ class Journal:
         try:
             write_whole(self._path, text.encode(), mode=0o600)
         except OSError as error:
-            raise StoreReadOnly(
-                f"the journal {self._path} cannot be written: {error.strerror}", hint="set HAVERSACK_HOME to a folder"
-            ) from None
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> StoreReadOnly:
+        return StoreReadOnly(
+            f"the journal {self._path} cannot be written: {error.strerror}", hint="set HAVERSACK_HOME to a folder"
+        )
 
 
 def write_whole(path: str, data: bytes, *, mode: int | None = None) -> None:

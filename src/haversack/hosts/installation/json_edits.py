@@ -9,6 +9,7 @@ from haversack.values import record
 _SPACE = pattern(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", 16)  # 16: the dot matches line ends
 _STRING = pattern(r'"(?:[^"\\]|\\.)*"')
 _PLAIN = pattern(r"[^\s,\]\}/]+")
+_LAST_LINE = pattern(r"\r?\n[ \t]*\Z")
 _MOST_DEPTH = 200
 
 
@@ -117,17 +118,21 @@ def _cut_member(text: str, parent: Node, place: int) -> str:
     start, end = parent.members[place][1], parent.members[place][2].end
     if place + 1 < len(parent.members):
         return text[:start] + text[parent.members[place + 1][1] :]
+    tail = _skip(text, end)
     if place:
-        # The comma before it goes too; a comment between the two belongs to what stays.
         before = parent.members[place - 1][2].end
         comma = text.index(",", before)
-        tail = _skip(text, end)
-        trailing = tail + 1 if text[tail] == "," else end
-        return text[:comma] + text[comma + 1 : start].rstrip() + text[trailing:]
-    tail = _skip(text, end)
+        # Of two commas the one behind it goes, of one that one; a comment between belongs to what stays.
+        kept, trailing = (comma + 1, tail + 1) if text[tail] == "," else (comma, end)
+        return text[:kept] + text[comma + 1 : start].rstrip() + text[trailing:]
     trailing = tail + 1 if text[tail] == "," else end
     rest = text[trailing : parent.end - 1]
-    return text[: parent.start + 1] + (rest if rest.strip() else "") + text[parent.end - 1 :]
+    comment = _LAST_LINE.sub("", text[parent.start + 1 : start])
+    if not comment.strip():
+        comment, rest = "", rest if rest.strip() else ""
+    elif "\n" not in comment and "//" not in comment:
+        rest = ""
+    return text[: parent.start + 1] + comment + rest + text[parent.end - 1 :]
 
 
 def _with_member(text: str, parent: Node, key: str, value: object) -> str:
@@ -142,7 +147,8 @@ def _inserted(text: str, parent: Node, written: str, indent: str, unit: str) -> 
     written = written.replace("\n", line_end)
     if not parent.members:
         inside = text[parent.start + 1 : parent.end - 1]
-        kept = inside.rstrip() if inside.strip() else ""
+        kept = inside if "\n" not in inside and "//" not in inside else inside.rstrip()
+        kept = kept if inside.strip() else ""
         opening, closing = text[: parent.start + 1], text[parent.end - 1 :]
         return f"{opening}{kept}{line_end}{indent}{unit}{written}{line_end}{indent}{closing}"
     last = parent.members[-1][2].end

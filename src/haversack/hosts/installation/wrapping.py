@@ -9,7 +9,6 @@ from haversack.hosts.installation import json_edits, toml_edits
 from haversack.hosts.installation.settings_text import OWN_NAME, Change, Program, held_settings, readable, value_at
 from haversack.values import record
 
-WRAP = ("wrap", "--")
 PATH_MARK = "wrapped "
 """How the journal's paths tell an entry that was wrapped from one that was added."""
 
@@ -35,7 +34,9 @@ def with_wrapped(text: str, server: ServerEntry, names: Sequence[str], program: 
             command = _command(_servers(text, server), name, path)
             if _inner(command.words):
                 continue
-            wrapped = _Command((*program.words, *WRAP, *command.words), command.is_list)
+            # A host may start its servers without the variables of the user's shell.
+            home = ("--home", program.home) if program.home else ()
+            wrapped = _Command((*program.words, "wrap", *home, "--", *command.words), command.is_list)
             text = _with_values(text, server, name, wrapped.values())
         paths.append(PATH_MARK + ".".join((*server.keys[:-1], name)))
     return Change(text, tuple(paths))
@@ -83,8 +84,9 @@ def _command_of(entry: Any) -> _Command | None:
 def _inner(words: tuple[str, ...]) -> tuple[str, ...]:
     """The command behind the gateway's; empty when it is not before it."""
     for place in range(1, len(words) - 2):
-        if words[place : place + 2] == WRAP and OWN_NAME in " ".join(words[:place]):
-            return words[place + 2 :]
+        rest = words[place + 3 :] if words[place + 1] == "--home" else words[place + 1 :]
+        if words[place] == "wrap" and rest[:1] == ("--",) and OWN_NAME in " ".join(words[:place]):
+            return rest[1:]
     return ()
 
 
