@@ -1,5 +1,6 @@
 """The program: the command line, and the other doors it opens."""
 
+import gc
 import os
 import sys
 from typing import NoReturn
@@ -59,12 +60,18 @@ DOORS = (
 )
 """The commands of other rooms; a new one is one line here, and its function uses `haversack.argument_parser`."""
 
+COLLECT_AFTER = 50_000
+"""Objects after which a single command looks for garbage: loading its modules makes none, and to look through them
+again and again takes a twentieth of its time."""
 SERVERS = ("serve", "web", "wrap", "gateway")
 """Commands that last: they end as any program does, with what was registered for its end."""
 
 
 def program() -> NoReturn:
     """The program as a process of its own: run what was typed; a single command leaves without tidying up."""
+    lasts = sys.argv[1:2] and sys.argv[1] in SERVERS
+    if not lasts:
+        gc.set_threshold(COLLECT_AFTER)
     code = main()
     try:
         sys.stdout.flush()
@@ -73,7 +80,7 @@ def program() -> NoReturn:
     except OSError as error:
         os.write(2, f"haversack: the output could not be written: {error.strerror}\n".encode())
         code = code or 1
-    if sys.argv[1:2] and sys.argv[1] in SERVERS:
+    if lasts:
         sys.exit(code)
     # To take a hundred modules apart would take as long as loading a third of them.
     os._exit(code)

@@ -39,13 +39,24 @@ def find_command(name: str) -> tuple[Command, Tool] | None:
         found[:] = [(command, tool) for tool in declared().values() for command in named(tool, name)]
         return bool(found)
 
-    # Declared as a name, as an alias, or derived from the name of the function.
-    declared_as = (f'Command("{name}"', f'Command(\n        "{name}"', f'"{name}"')
-    for mention in (*declared_as, f"def {spelled}(", f"_{spelled.rpartition(' ')[2]}("):
+    if look():
+        return found[0]
+    # Declared as a name; or as an alias, or derived from the name of the function.
+    surely = (f'Command("{name}"', f'Command(\n        "{name}"')
+    perhaps = (f'"{name}"', f"def {spelled}(", f"_{spelled.rpartition(' ')[2]}(")
+    others: list[tuple[int, str]] = []
+    for package in _packages():
+        for module, source in _sources(package, "@tool("):
+            if any(mention in source for mention in surely):
+                import_module(module)
+                if look():
+                    return found[0]
+            others += [(rank, module) for rank, mention in enumerate(perhaps) if mention in source]
+    for _, module in sorted(others, key=lambda other: other[0]):
+        import_module(module)
         if look():
-            break
-        load_mentioning(mention, until=look)
-    return found[0] if found else None
+            return found[0]
+    return None
 
 
 def named(tool: Tool, name: str) -> list[Command]:

@@ -4,6 +4,7 @@ from datetime import date
 
 from haversack.patterns import pattern
 from haversack.text.times import DAY, civil, moment
+from haversack.text.words import words_in
 from haversack.values import record
 
 _MONTHS = (
@@ -30,6 +31,11 @@ happened has have i in is it list made me my notes of on our saved see show sinc
 things this to until up was we were what which work worked working you s
 """
 _SAYS_NO_MORE = frozenset(_ASKING_WORDS.split())
+# Without one of these, or a digit, a text speaks of no time.
+_SIGNS = frozenset((*_MONTHS, "ago", "last", "this", "past", "previous", "today", "yesterday"))
+_TIME_WORDS = _SIGNS.union(
+    _WEEKDAYS, _NUMBERS, ("a", "an", "of", "day", "week", "month", "year", "days", "weeks", "months", "years")
+)
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _CLOSE = 3
 """Days around a span that are close to it."""
@@ -58,6 +64,8 @@ When = Period | Span
 def periods_in(text: str, now: int) -> tuple[When, ...]:
     """The times a text speaks of, the most exact kind found."""
     lowered = text.lower()
+    if _SIGNS.isdisjoint(words_in(lowered)) and not any(character.isdigit() for character in lowered):
+        return ()
     today = now // DAY
     found: list[When] = [
         Period(int(year), int(month), int(day) if day else None)
@@ -84,6 +92,9 @@ def days_only(text: str, now: int) -> Span | None:
     A month or day without a year is the last one that has begun.
     """
     lowered = text.lower()
+    # Most questions name something; the expressions below are slow to compile.
+    if any(word.isalpha() and word not in _SAYS_NO_MORE and word not in _TIME_WORDS for word in words_in(lowered)):
+        return None
     rest = lowered
     for spoken in (_ISO_DATE, _AGO, _LAST, _DAY, _DATE):
         rest = spoken.sub(" ", rest)

@@ -6,11 +6,9 @@ from typing import Annotated, Literal
 from haversack.app import Caller
 from haversack.memory import context as recalling
 from haversack.memory.projects import elsewhere
-from haversack.memory.relations import graph, relations_of
 from haversack.memory.save.checks import SCOPES, STATUSES
-from haversack.memory.save.edits import state_hash
 from haversack.memory.search import search
-from haversack.store.records import Observation, Session
+from haversack.store.records import Filters, Observation, Session
 from haversack.text.clipping import one_line
 from haversack.tools.declaration import Command, Range, tool
 from haversack.tools.memory import search_results
@@ -23,7 +21,6 @@ from haversack.tools.memory.observation_views import (
     whole_observation,
 )
 from haversack.tools.memory.project_views import InProject, beside, in_project, named_rows, unnamed
-from haversack.tools.memory.unknown_filters import explain_nothing, unknown_in
 from haversack.tools.road.outcomes import Block, Document, Outcome, Result
 from haversack.tools.shared_parameters import Limit, NamespaceFilter, ProjectFilter
 from haversack.values import replace
@@ -80,6 +77,8 @@ def mem_search(
     result = search_results.result(caller, found, query, place, explain=explain, names_others=not project)
     if found.hits:
         return result
+    from haversack.tools.memory.unknown_filters import explain_nothing  # few searches find nothing
+
     unknown = explain_nothing(
         caller, chosen, kind=kind, project=project if place else "", tags=tags,
         count=lambda without: search.count_search_results(caller.memory, query, without, mode=match),
@@ -109,7 +108,7 @@ def mem_context(
         shown = len(context.pinned) + len(context.observations)
         place = recalling.place_filters(project=project, scope=scope, namespace=namespace)
         rest = search_results.rest_of_context(caller, context, place) if shown < context.total else None
-        unknown = unknown_in(caller, place, project=project) if named and not context.total else ""
+        unknown = _unknown_project(caller, place, project) if named and not context.total else ""
     summaries = {each.content.strip() for each in (*context.pinned, *context.observations)}
     pinned = [row(observation_block(each, section="## Pinned", worth=4.0), each) for each in context.pinned]
     sessions = [
@@ -140,6 +139,12 @@ def mem_context(
         if project and blocks and not named
         else None,
     )
+
+
+def _unknown_project(caller: Caller, place: Filters, project: str) -> str:
+    from haversack.tools.memory.unknown_filters import unknown_in  # most contexts hold something
+
+    return unknown_in(caller, place, project=project)
 
 
 def _without_listed_summary(session: Session, listed: Container[str]) -> Session:
@@ -209,6 +214,10 @@ def _row_of(caller: Caller, shown: Sequence[Observation]) -> InProject:
 @tool(Command("get", ("id",), aliases=("show",), examples=("haversack get 12",)), group="memory")
 def mem_get_observation(caller: Caller, *, id: Annotated[int, "As in #12"]) -> Outcome:
     """Everything about one memory: full content, relations with their ids."""
+    # What edits and relations need is not loaded for a search, which most starts are for.
+    from haversack.memory.relations import relations_of
+    from haversack.memory.save.edits import state_hash
+
     observation = recalling.recall(caller.memory, id)
     links = relations_of(caller.memory, id)
     others = [other for link in links for other in (link.from_id, link.to_id) if other != id]
@@ -228,6 +237,8 @@ def mem_get_observation(caller: Caller, *, id: Annotated[int, "As in #12"]) -> O
 )
 def mem_build_context(caller: Caller, *, observation_id: int, depth: Annotated[int, Range(1, 5)] = 2) -> Outcome:
     """The memories connected to one through relations, level by level."""
+    from haversack.memory.relations import graph
+
     found = graph(caller.memory, observation_id, depth=depth)
     row = _row_of(caller, [found.focus, *(linked.observation for linked in found.linked)])
     focus = observation_block(found.focus, required=True, note="<- focus", worth=2.0, extra={"depth": 0})
