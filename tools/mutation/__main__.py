@@ -40,7 +40,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
     ),
     "redaction": (
         ("text/redaction.py", "text/secret_assignments.py", "text/secret_shapes.py"),
-        ("tests/memory/test_redaction.py",),
+        ("tests/memory/test_redaction.py", "tests/memory/test_redaction_borders.py"),
         # Long texts, for the time they take; tracing makes it minutes.
         "not linear_time",
     ),
