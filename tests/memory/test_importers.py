@@ -268,7 +268,7 @@ def test_the_command_looks_in_the_usual_place_and_says_what_was_not_carried(
 
 RIVALS = Path(__file__).parent / "rivals"
 """What the programs themselves have written: server-memory 2026.8.31 its file, the storage of mem0 2.2.1 a history and
-that of claude-mem 13.25.3 the tables that are read."""
+that of claude-mem 13.25.3 the tables that are read, basic-memory 0.23.2 a note."""
 
 
 def test_a_file_that_server_memory_wrote_comes_in_once(caller: Caller) -> None:
@@ -290,6 +290,16 @@ def test_a_store_that_claude_mem_wrote_comes_in_once(caller: Caller, tmp_path: P
     assert "The client retries 汉字." in retry.content and "- then gives up" in retry.content
     assert found["Find the retries"].kind == "session_summary"
     assert adds_nothing(caller, "claude-mem", path)
+
+
+def test_a_note_that_basic_memory_wrote_comes_in_once(caller: Caller) -> None:
+    path = str(RIVALS / "basic-memory")
+    done, left = carry(caller, "basic-memory", path)
+    assert (done.added, sum(left.values())) == (1, 0)
+    note = held(caller)["Retry policy"]
+    assert (note.kind, note.tags, note.topic_key) == ("note", ("net", "Ü"), "shop/net/retry-policy")
+    assert note.content.endswith("- relates_to [[Uploader]]")
+    assert adds_nothing(caller, "basic-memory", path)
 
 
 def test_a_history_that_mem0_wrote_comes_in_once(caller: Caller, tmp_path: Path) -> None:
