@@ -86,6 +86,7 @@ def starts(folder: str, rounds: int) -> None:
     home = str(Path(folder) / "home")
     fill(opened(home, folder), MEMORIES)
     environment = {**os.environ, "HAVERSACK_HOME": home}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or sources that were changed would be compiled at every start
     program = [sys.executable, "-m", "haversack"]
     commands = {
         "python -c pass": ([sys.executable, "-c", "pass"], ""),
