@@ -102,7 +102,7 @@ def fill(caller: Caller, bare: apsw.Connection, language: Language, count: int, 
             if (number - 1) % TURNS == 0:
                 session_table.add(tx, Session(session, project, "", "", moment, None, ""), project)
             identifier = observations.insert(tx, observation(note, session, project, moment))
-            tx.words.put(identifier, IndexEntry(index_text(title), index_text(content), ""))
+            tx.words.add(identifier, IndexEntry(index_text(title), index_text(content), ""))
             bare.execute("INSERT INTO t (rowid, title, content) VALUES (?, ?, ?)", note)
             if number in wanted:
                 held.append(note)
@@ -168,7 +168,22 @@ def any_word(question: str, *, without: frozenset[str] = frozenset()) -> str:
     return " OR ".join(f'"{word}"' for word in question.split() if word not in without)
 
 
-def measure(caller: Caller, bare: apsw.Connection, questions: list[Question], rounds: int) -> float:
+def measure_rows(caller: Caller, bare: apsw.Connection, asked: list[str], telling: list[str], limit: int) -> float:
+    """Processor time of `mem_search` at a limit beside the bare engine that fetches as many rows with their texts."""
+    theirs = line(
+        f"bare FTS5, {limit} rows with texts",
+        timed(
+            lambda match: bare.execute(
+                f"SELECT rowid, title, content FROM t WHERE t MATCH ? ORDER BY rank LIMIT {limit}", (match,)
+            ).fetchall(),
+            telling,
+        ),
+    )
+    ours = timed(lambda text: call(caller, "mem_search", {"query": text, "limit": limit}), asked)
+    return line(f"mem_search, limit {limit}", ours, theirs) / theirs
+
+
+def measure(caller: Caller, bare: apsw.Connection, questions: list[Question], rounds: int, stored: int) -> float:
     """Ask everything, our way and the bare way, and print the table; the median milliseconds of a search."""
     asked = [text for text, _ in questions][:rounds]
     print(f"  {'':<34}{'p50 ms':>10}{'p95 ms':>10}{'mean CPU':>10}{'CPU : bare':>14}")
@@ -190,6 +205,10 @@ def measure(caller: Caller, bare: apsw.Connection, questions: list[Question], ro
     line("search", searching, floor)
     line("search in the largest project", timed(lambda text: finding.search(memory, text, chosen), asked), floor)
     line("mem_search, reply of 500 tokens", timed(lambda text: reply(caller, text), asked), floor)
+    for limit, aim in ((10, 4), (200, 10)):
+        ratio = measure_rows(caller, bare, asked, telling, limit)
+        what = f"mem_search at limit {limit} of {stored:,} beside bare FTS5 with the same rows"
+        print(f"claim: {what} | {ratio:.1f} | at most {aim} | : 1")
     counting = timed(lambda text: finding.count_search_results(memory, text, EVERYTHING), asked)
     line("count", counting, count_floor)
     counting = timed(lambda text: finding.count_search_results(memory, text, chosen), asked)
@@ -326,7 +345,7 @@ def run(rows: int, rounds: int, folder: str = "") -> float:
             notes = fill(caller, bare, language, rows, wanted)
         print(f"\n{rows:,} observations (filled in {time.perf_counter() - start:.0f} s)", flush=True)
         questions = [language.question(note) for note in notes]
-        middle = measure(caller, bare, questions, rounds)
+        middle = measure(caller, bare, questions, rounds, rows)
         print(f"claim: the median search of {rows:,} | {middle:.1f} | at most {30 if rows > 100_000 else 10} | ms")
         same = measure_shortcut(caller, questions[: max(5, rounds // 3)])
         print(f"claim: the same best result of {rows:,} as when every row is read | {same:.0f} | at least 99 | %")
