@@ -1,7 +1,8 @@
 """What the gateway costs and saves: calls directly, through `haversack wrap`, and through FastMCP's proxy where it is.
 
 All ways take turns in one run, so that the machine's mood is shared; trust the ratios. `--quick` for a short look;
-`--fastmcp PYTHON` names a Python that has fastmcp, when this one has not.
+`--fastmcp PYTHON` names a Python that has fastmcp, when this one has not. `--table` measures well-known servers instead
+and writes the tables of docs/gateway.md.
 """
 
 import argparse
@@ -44,6 +45,8 @@ class Wire:
 
     def __init__(self, command: Sequence[str], home: str, name: str = "bench") -> None:
         environment = {**os.environ, "HAVERSACK_HOME": home, "HAVERSACK_BUDGET_TOTAL": "1000000000"}
+        # Where Python may not keep what it compiled, every start would be one of a program never started before.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
         )
@@ -128,6 +131,8 @@ def speed(ways: dict[str, list[str]], home: str, quick: bool) -> None:
     """Starts and calls, every way in turn."""
     rounds, count = (2, 60) if quick else (9, 1_000)
     starts: dict[str, list[float]] = {name: [] for name in ways}
+    for command in ways.values():
+        start_to_first_call(command, home)
     for _ in range(rounds):
         for name, command in ways.items():
             starts[name].append(start_to_first_call(command, home))
@@ -216,7 +221,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--fastmcp", default=sys.executable if find_spec("fastmcp") else "", metavar="PYTHON")
+    parser.add_argument("--table", action="store_true", help="measure well-known servers for docs/gateway.md")
     parsed = parser.parse_args()
+    if parsed.table:
+        tools = Path(__file__).parent.parent / "tools"
+        for program in ("install_servers.py", "measure_gateway.py"):
+            subprocess.run([sys.executable, str(tools / program)], check=True)
+        return 0
     with tempfile.TemporaryDirectory() as home:
         ways = {"direct": TORTURE, "haversack": wrapped()}
         if parsed.fastmcp:

@@ -68,9 +68,7 @@ def lists(folder: str) -> tuple[str, str]:
         for mode, value in shown.items()
     }
     rows = [f"| {mode} | {count:,} | {count / counted['alone']:.0%} |" for mode, count in counted.items()]
-    heading = (
-        f"The tools of {served} servers, {len(tools)} together, as a client that loads every tool sends them (o200k):"
-    )
+    heading = f"The {len(tools)} tools of {served} servers, as a client that loads every tool sends them (o200k):"
     return "\n".join(["| list | tokens | of the whole |", "|---|---|---|", *rows]), heading
 
 

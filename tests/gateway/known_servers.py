@@ -57,6 +57,13 @@ def known_servers(folder: Path) -> list[Known]:
         ),
         ("notion", _node("@notionhq/notion-mcp-server", "bin/cli.mjs"), (), {"NOTION_TOKEN": "ntn_none"}),
         ("firecrawl", _node("firecrawl-mcp", "dist/index.js"), (), {"FIRECRAWL_API_KEY": "fc-none"}),
+        (
+            "mongodb",
+            _node("mongodb-mcp-server", "dist/esm/index.js"),
+            (),
+            {"MDB_MCP_TELEMETRY": "disabled", "MDB_MCP_LOGGERS": "stderr", "HOME": str(folder)},
+        ),
+        ("github", _own("server-github"), (("search_code", {}),), {}),
         ("git", _python("mcp_server_git"), (("git_status", {"repo_path": str(folder / "none")}),), {}),
         ("time", _python("mcp_server_time", "--local-timezone", "UTC"), (("convert_time", {"time": "12:00"}),), {}),
         ("fetch", _python("mcp_server_fetch"), (("fetch", {"url": "not a url"}),), {}),

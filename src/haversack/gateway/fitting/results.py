@@ -158,8 +158,10 @@ class _Fitting:
 
     def _bare(self, text: str, original: str, profile: Profile) -> tuple[str, int]:
         """The price of a text and its key, where there is no room for anything else."""
-        line = f'[~{price(self.profile, text):,} tokens: more("{original}")]'
-        tokens = profile.count(line)
+        line = f"[~{price(self.profile, text):,} tokens: {_stub(original)}]"
+        if (tokens := profile.count(line)) > self.rule.tokens:
+            line = _stub(original)
+            tokens = profile.count(line)
         self.delivery.note(self.rule.tool, self.rule.arguments, line, tokens)
         return line, tokens
 
