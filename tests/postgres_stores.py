@@ -29,7 +29,8 @@ def empty(schema: str) -> None:
     removed = " ".join(f"DELETE FROM {schema}.{table.strip()};" for table in _TABLES.split(","))
     _administrator().execute(
         f"{removed} UPDATE {schema}.serials SET last = 0; UPDATE {schema}.realms SET sessions = 0;"
-        f" UPDATE {schema}.meta SET value = 'in memory' WHERE name = 'salt'"
+        f" UPDATE {schema}.meta SET value = 'in memory' WHERE name = 'salt';"
+        f" DELETE FROM {schema}.meta WHERE name IN ('copying', 'copied')"
     )
 
 
@@ -63,10 +64,15 @@ def schemas() -> Schemas:
     return Schemas(shared_server())
 
 
+LASTING: dict[str, str] = {}
+"""The schemas of stores outside a test's own folder, which last as long as the run."""
+
+
 class Stores:
     """What opens a store in a test on PostgreSQL, as `Database` does for a file."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
         self._by_path: dict[str, str] = {}
 
     def __call__(self, path: str, *, busy_milliseconds: int | None = None) -> PostgresStore:
@@ -85,9 +91,10 @@ class Stores:
 
     def url_of(self, path: str) -> str:
         """The address of the schema that a file's path stands for."""
-        if path not in self._by_path:
-            self._by_path[path] = schemas().take()
-        return schemas().url(self._by_path[path])
+        held = self._by_path if path.startswith(self._folder) else LASTING
+        if path not in held:
+            held[path] = schemas().take()
+        return schemas().url(held[path])
 
     def end(self) -> None:
         """Let other tests use the schemas."""

@@ -126,11 +126,15 @@ def in_a_repository(tool: Tool, folder: Path) -> None:
         subprocess.run(["git", "-C", str(folder), *name, "commit", "-q", "-m", "first"], check=True)
 
 
+OF_A_FILE = ("backup", "restore-backup")
+"""Commands that a store on a server refuses, since a server backs it up itself."""
+
+
 @EVERY_COMMAND
 def test_every_command_replies_in_json_within_its_budget(
-    seeded: Caller, tmp_path: Path, command: Command, tool: Tool, capsys: pytest.CaptureFixture[str]
+    seeded: Caller, tmp_path: Path, command: Command, tool: Tool, engine: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if command.name.startswith("sdd "):
+    if command.name.startswith("sdd ") or (engine == "postgres" and command.name in OF_A_FILE):
         return
     if command.name == "reembed" and find_spec("wordllama") is None:
         pytest.skip("needs a model of meaning")
@@ -144,9 +148,13 @@ def test_every_command_replies_in_json_within_its_budget(
 
 @EVERY_COMMAND
 def test_every_command_replies_in_text(
-    seeded: Caller, tmp_path: Path, command: Command, tool: Tool, capsys: pytest.CaptureFixture[str]
+    seeded: Caller, tmp_path: Path, command: Command, tool: Tool, engine: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if command.name.startswith("sdd "):
+        return
+    if engine == "postgres" and command.name in OF_A_FILE:
+        assert main([command.name, "copy.db"]) == 1
+        assert "pg_dump" in capsys.readouterr().err
         return
     if command.name == "reembed" and find_spec("wordllama") is None:
         pytest.skip("needs a model of meaning")
@@ -341,6 +349,7 @@ def test_a_dash_reads_standard_input(
     assert "Grüße\nvon innen" in call(caller, "mem_get_observation", {"id": 1}).text
 
 
+@pytest.mark.sqlite_only("the integrity check of a file")
 def test_doctor_finds_a_sound_store_well(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     text = capsys.readouterr().out
@@ -350,6 +359,7 @@ def test_doctor_finds_a_sound_store_well(seeded: Caller, capsys: pytest.CaptureF
     assert facts["well"] and all(each["well"] for each in facts["checks"])
 
 
+@pytest.mark.sqlite_only("the rows of FTS5")
 def test_doctor_finds_and_mends_an_index_that_disagrees(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     with seeded.database.write() as tx:
         tx.run("DELETE FROM search_index WHERE rowid = 4")
@@ -368,12 +378,14 @@ def test_doctor_says_how_to_mend_a_wrong_setting(tmp_path: Path, capsys: pytest.
         assert "memory.colour" in capsys.readouterr().err
 
 
+@pytest.mark.sqlite_only("the mode of a file")
 def test_doctor_finds_a_store_that_others_can_read(seeded: Caller, capsys: pytest.CaptureFixture[str]) -> None:
     Path(seeded.config.store_path).chmod(0o644)
     assert main(["doctor"]) == 1
     assert "chmod 600" in capsys.readouterr().out
 
 
+@pytest.mark.sqlite_only("a file that is not there yet")
 def test_before_the_first_save_doctor_has_nothing_to_complain_of(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     assert "first save makes it" in capsys.readouterr().out

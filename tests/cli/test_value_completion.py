@@ -63,6 +63,7 @@ def test_no_store_is_made_by_asking_for_values(capsys: pytest.CaptureFixture[str
     assert set(Path(os.environ["HAVERSACK_HOME"]).rglob("*")) == before
 
 
+@pytest.mark.sqlite_only("a damaged file")
 @pytest.mark.usefixtures("stored")
 def test_a_damaged_store_offers_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     for path in Path(os.environ["HAVERSACK_HOME"]).rglob("haversack.db*"):

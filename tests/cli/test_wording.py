@@ -58,8 +58,10 @@ def test_what_was_given_is_quoted_as_it_was_given(capsys: pytest.CaptureFixture[
     ],
 )
 def test_errors_are_json_for_whoever_asked_for_json(
-    typed: str, code: str, exit_code: int, capsys: pytest.CaptureFixture[str]
+    typed: str, code: str, exit_code: int, engine: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if engine == "postgres" and typed.startswith("backup"):
+        code = "conflict"  # a server backs its stores up itself
     assert main(typed.split()) == exit_code
     printed = capsys.readouterr()
     error = json.loads(printed.err)["error"]

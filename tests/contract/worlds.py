@@ -15,6 +15,8 @@ from haversack.memory import progress, relations, sessions
 from haversack.memory.save import edits, pipeline
 from haversack.memory.save.edits import Changes
 from haversack.memory.save.pipeline import Draft
+from haversack.memory.transfer.migration import migrate
+from haversack.store.postgres.address import is_server
 from haversack.tokens import PROFILES
 from haversack.tools.road.call import call
 from haversack.values import replace
@@ -74,6 +76,7 @@ def world(name: str) -> World:
     """The store of that name; it lives as long as the test run."""
     top = mkdtemp(prefix="haversack-contract-")
     home, desk = os.path.join(top, "home"), os.path.join(top, "desk")
+    os.mkdir(home)
     repository = GitRepository.create(Path(desk))
     if name != "empty":
         _work(repository, Random(name))
@@ -112,6 +115,8 @@ def copied(name: str) -> World:
         profile: open_caller(Config(home=home, tokens=TokenSettings(profile=profile)), directory=desk, now=lambda: now)
         for profile in held.apps
     }
+    if is_server(held.caller.database.describe()):
+        migrate(held.caller.database, apps["o200k"].database)
     return dataclasses.replace(held, home=home, desk=desk, apps=apps)
 
 

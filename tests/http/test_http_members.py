@@ -171,6 +171,7 @@ def test_a_token_is_made_for_members_alone(
     from haversack.errors import Forbidden, InvalidArgument
 
     monkeypatch.setenv("HAVERSACK_HOME", team.served.home)
+    monkeypatch.delenv("HAVERSACK_STORE_URL", raising=False)
     with pytest.raises(InvalidArgument, match="is not set"):
         token_command(["add", "carol", "--member", "carol"])
     monkeypatch.setenv("HAVERSACK_STORE_URL", team.url)

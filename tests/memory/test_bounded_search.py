@@ -57,7 +57,7 @@ def test_totals_leave_out_what_is_not_current_and_count_it_when_asked_for(caller
     assert search.search(caller.memory, "alpha", everything).total == 2
 
 
-@pytest.mark.sqlite_only
+@pytest.mark.sqlite_only("the query plans of SQLite")
 @pytest.mark.parametrize("project", ["", "p"])
 def test_packs_and_contexts_never_walk_through_the_table(caller: Caller, project: str) -> None:
     save(caller, "alpha")

@@ -58,7 +58,7 @@ def save_from_another_process(home: Path, directory: Path) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.sqlite_only
+@pytest.mark.sqlite_only("a home of another process, which is a file")
 def test_another_process_saves_while_an_import_is_under_way(fresh: Caller, lines: list[str], tmp_path: Path) -> None:
     def slow() -> Iterator[str]:
         for number, line in enumerate(lines):
@@ -90,7 +90,7 @@ def test_an_interrupt_says_how_many_are_in_and_importing_again_goes_on(
     assert titles(fresh) == titles(caller)  # each under the id it had
 
 
-@pytest.mark.sqlite_only
+@pytest.mark.sqlite_only("a home of another process, which is a file")
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is not sent Ctrl-C there")
 def test_an_interrupted_command_counts_what_is_in_the_store(lines: list[str], tmp_path: Path) -> None:
     home = tmp_path / "other"

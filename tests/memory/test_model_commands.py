@@ -28,7 +28,7 @@ numpy = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 tokenizers = pytest.importorskip("tokenizers")
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("vectors in a file and the file of signs")
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def remember_old(caller: Caller, title: str, session: str) -> None:
     with caller.database.write() as tx:
         tx.run("UPDATE observations SET project = 'api', project_key = 'api' WHERE id = ?", (identifier,))
         tx.run("DELETE FROM projects WHERE key = 'legacy'")
-        tx.run("INSERT OR IGNORE INTO projects (key, name, short) VALUES ('api', 'api', 'api')")
+        tx.run("INSERT INTO projects (key, name, short) VALUES ('api', 'api', 'api') ON CONFLICT DO NOTHING")
 
 
 def listed(caller: Caller) -> list[tuple[str, int]]:

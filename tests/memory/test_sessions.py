@@ -70,7 +70,7 @@ def test_a_session_summary_is_a_memory_and_on_the_session(caller: Caller) -> Non
     assert sessions.recent(caller.memory)[0][0].summary == "Goal: ship it"
 
 
-@pytest.mark.sqlite_only
+@pytest.mark.sqlite_only("what the bytes of the file hold")
 def test_private_parts_are_kept_nowhere(caller: Caller) -> None:
     hidden = "known <private>hunter2</private> and <PRIVATE>never closed hunter2"
     session = sessions.start(caller.memory, project="p")

@@ -20,7 +20,7 @@ from haversack.store.records import Filters
 from haversack.tools.road.call import call
 
 numpy = pytest.importorskip("numpy")
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("the file of signs beside a file")
 
 DIMENSIONS = 96
 MODEL = "random@1"

@@ -14,7 +14,7 @@ from haversack.memory.search import search
 from haversack.store.sqlite import health
 from haversack.store.sqlite.backup import back_up, restore
 
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("backups of a file")
 
 
 def keep(caller: Caller, *titles: str) -> None:

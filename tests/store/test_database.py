@@ -18,7 +18,7 @@ from haversack.store.sqlite import engine as database_module
 from haversack.store.sqlite import schema
 from haversack.store.sqlite.engine import MEMORY, Database, Reader
 
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("the file, its settings and its migrations")
 
 SETTINGS = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "synchronous": 1}
 

@@ -7,7 +7,7 @@ import pytest
 
 from haversack.store.sqlite.engine import Database
 
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("commits that the file system refuses")
 
 
 def test_a_write_after_a_failed_commit_is_really_written(tmp_path: Path) -> None:

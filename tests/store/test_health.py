@@ -12,7 +12,7 @@ from haversack.memory.save.pipeline import Draft, save
 from haversack.memory.search.index_words import rebuild_index
 from haversack.store.sqlite import health, schema
 
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("the integrity check of a file")
 
 
 def a_store(caller: Caller) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from haversack.store.sqlite.engine import Database
 
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("locks of a file")
 
 WRITER = """
 import sys

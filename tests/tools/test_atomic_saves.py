@@ -10,7 +10,7 @@ from haversack.errors import HaversackError
 from haversack.store.sqlite.engine import Database
 from haversack.tools.road.call import call
 
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("hooks and triggers of SQLite")
 
 
 @pytest.fixture

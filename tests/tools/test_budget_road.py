@@ -260,6 +260,7 @@ def test_the_number_in_the_hint_is_never_more_than_the_account_would_pay_for(rem
     )
 
 
+@pytest.mark.sqlite_only("SQLite's own count of changes")
 def test_without_an_account_nothing_is_logged_or_written(caller: Caller) -> None:
     call(caller, "mem_save", {"title": "Port", "content": "The gateway listens on 443."})
     with caller.database.read() as tx:
@@ -337,6 +338,7 @@ def test_an_expired_continuation_names_the_call_to_make_again(caller: Caller, de
     assert caught.value.hint == 'make the call again: mem_search(query="gateway port", limit=5)'
 
 
+@pytest.mark.sqlite_only("a hook of SQLite")
 def test_one_call_is_one_transaction(debited: Caller) -> None:
     call(debited, "mem_search", {"query": "service"})
     commits: list[str] = []

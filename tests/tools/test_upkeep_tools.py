@@ -52,7 +52,7 @@ def mode(path: Path) -> int:
         "export -o {}",
         "context-pack --tokens 300 -o {}",
         "search note -o {} --json",
-        "backup {}",
+        pytest.param("backup {}", marks=pytest.mark.sqlite_only("backups of a file")),
     ],
 )
 def test_what_is_written_and_the_folders_above_it_are_the_owners_alone(
@@ -167,6 +167,7 @@ def test_export_and_import_know_how_much_is_left(seeded: Caller, tmp_path: Path)
     assert console.told[-1] == ("lines", lines, lines)
 
 
+@pytest.mark.sqlite_only("backups of a file")
 def test_a_backup_tells_how_far_it_is(seeded: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "LOOK", 100)
     console = seeded.console = Watched()

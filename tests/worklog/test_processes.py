@@ -8,7 +8,7 @@ import pytest
 
 from haversack.worklog.log import open_log
 
-pytestmark = pytest.mark.sqlite_only
+pytestmark = pytest.mark.sqlite_only("processes that open a file by its path")
 
 DEBIT = """
 import sys

@@ -1,118 +1,152 @@
-"""Every row of one store put into another, with the ids, keys and times it has."""
+"""Every row of one store for another, with the ids, keys and times it has."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
-from haversack.store.engine import Reader, Row, Writer
+from haversack.store.words import IndexEntry
 from haversack.values import record
+
+if TYPE_CHECKING:
+    from haversack.store.engine import Engine, Reader, Row
 
 # In the order of their references; what is derived from these is made anew.
 _FIRST = ("sessions", "observations", "tags", "revisions", "prompts", "relations", "vectors", "accounts", "entries")
 _DERIVED = ("meta", "tallies", "stash_size", "vector_changes")
-_NUMBERED = {"sessions": "number", "observations": "id", "prompts": "id", "relations": "id", "entries": "id"}
 # Triggers make its rows from sessions and observations; a server has one in every realm that holds a project.
-_PROJECTS = "projects"
-BATCH = 1_000
+PROJECTS = "projects"
+_KEYS = {"sessions": ("number",), "tags": ("tag", "observation_id"), "revisions": ("observation_id", "revision"),
+         "vectors": ("observation_id",), "accounts": ("opened_at", "handle"), "stash": ("key",),
+         PROJECTS: ("key",)}  # fmt: skip
+BATCH = 5_000
+"""Rows of a transaction."""
+_WHOLE = ("accounts", PROJECTS)
+"""Tables that are copied at once, also without a row: rows refer to each other, or take the place of others."""
 
 
 @record
 class Table:
-    """A table to copy and its columns."""
+    """A table to copy, its columns, and those of them that tell its rows apart and put them in order."""
 
     name: str
     columns: tuple[str, ...]
+    key: tuple[str, ...]
 
-    def select(self) -> str:
-        return f"SELECT {', '.join(self.columns)} FROM {self.name}"
+    def key_of(self, row: "Row") -> list[str | int]:
+        return [row[self.columns.index(name)] for name in self.key]
+
+
+class Batch(Protocol):
+    """A transaction of a copy."""
+
+    @property
+    def tx(self) -> "Reader":
+        """What is there so far, this batch among it."""
+
+    def put(self, table: Table, rows: "Sequence[Row]") -> None:
+        """Add rows as they are."""
+
+    def index(self, entries: Sequence[tuple[int, IndexEntry]]) -> None:
+        """Add observations to the search index."""
+
+    def settle(self, numbers: dict[str, int]) -> None:
+        """Count what is kept as a count, and never give a number again that the source gave."""
+
+    def clear(self) -> None:
+        """Take everything out again."""
+
+
+class Incoming(Protocol):
+    """A store that is being filled with a copy of another, in as many transactions as it takes.
+
+    Nobody else can use it until it is whole.
+    """
+
+    @property
+    def engine(self) -> "Engine":
+        """The store as far as it is filled."""
+
+    def progress(self) -> str:
+        """What the last batch noted, also one of an earlier process; empty before the first."""
+
+    def batch(self, progress: str) -> AbstractContextManager[Batch]:
+        """A transaction that notes how far the copy is when it ends; without a note it ends the copy."""
+
+    def close(self) -> None:
+        """Give the connections back, and the store its place if it is whole."""
 
 
 def tables() -> list[Table]:
     """The tables of a store, as a file has them; every engine has their columns."""
-    from haversack.store.sqlite.engine import MEMORY, Database
+    columns = _columns()
+    wanted = [name for name in columns if not name.startswith(("sqlite_", "search_index")) and name not in _DERIVED]
+    ordered = [*_FIRST, *sorted(set(wanted) - set(_FIRST))]
+    return [Table(name, columns[name], _KEYS.get(name, ("id",))) for name in ordered]
 
-    model = Database(MEMORY)
-    with model.read() as tx:
-        names = [row[0] for row in tx.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        wanted = [name for name in names if not name.startswith(("sqlite_", "search_index")) and name not in _DERIVED]
-        ordered = [*_FIRST, *sorted(set(wanted) - set(_FIRST))]
-        found = [Table(name, tuple(row[1] for row in tx.rows(f"PRAGMA table_info({name})"))) for name in ordered]
+
+@cache
+def _columns() -> dict[str, tuple[str, ...]]:
+    """Every table of a file with its columns."""
+    import apsw
+
+    from haversack.store.sqlite import schema
+
+    model = apsw.Connection(":memory:")
+    schema.migrate(model, is_new=True)
+    names = [str(row[0]) for row in model.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    found = {name: tuple(str(row[1]) for row in model.execute(f"PRAGMA table_info({name})")) for name in names}
     model.close()
     return found
 
 
-def is_empty(tx: Reader) -> bool:
+def is_empty(tx: "Reader") -> bool:
     """Whether a store holds nothing that a copy could collide with."""
     return not any(tx.value(f"SELECT count(*) FROM {table.name}") for table in tables())
 
 
-def copy(source: Reader, target: Writer, step: Callable[[str, int], None]) -> dict[str, int]:
-    """Put every row into an empty store; how many of each table. The caller rebuilds the index."""
-    target.adopt_salt(source.value("SELECT value FROM meta WHERE name = 'salt'"))
-    counts = {}
-    for table in tables():
-        if table.name == _PROJECTS:
-            counts[table.name] = _copy_projects(source, target)
-            step(table.name, counts[table.name])
-            continue
-        marks = ", ".join("?" * len(table.columns))
-        insert = f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({marks})"
-        counts[table.name] = 0
-        for rows in _batches(source, table):
-            target.run_many(insert, rows)
-            counts[table.name] += len(rows)
-            step(table.name, counts[table.name])
-    return counts
-
-
-def _copy_projects(source: Reader, target: Writer) -> int:
-    """Make the projects what they are in the source; each stays in the realms where its memories put it."""
-    sql = f"SELECT key, min(name), min(short), max(moved_to) FROM {_PROJECTS} GROUP BY key ORDER BY key"
-    rows = source.rows(sql)
-    # A forgotten project has no row, but its sessions and deleted observations were copied.
-    for key in {row[0] for row in target.rows(sql)} - {row[0] for row in rows}:
-        target.run(f"DELETE FROM {_PROJECTS} WHERE key = ?", (key,))
-    for key, name, short, moved_to in rows:
-        values = (name, short, moved_to, key)
-        if not target.run(f"UPDATE {_PROJECTS} SET name = ?, short = ?, moved_to = ? WHERE key = ?", values):
-            target.run(f"INSERT INTO {_PROJECTS} (name, short, moved_to, key) VALUES (?, ?, ?, ?)", values)
-    return len(rows)
-
-
-def _batches(tx: Reader, table: Table) -> Iterator[list[Row]]:
-    key = _NUMBERED.get(table.name)
-    if key is None:
-        order = "opened_at, handle" if table.name == "accounts" else ", ".join(table.columns[:2])
-        rows = tx.rows(f"{table.select()} ORDER BY {order}")
-        yield from (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
-        return
-    place, last = table.columns.index(key), 0
-    while rows := tx.rows(f"{table.select()} WHERE {key} > ? ORDER BY {key} LIMIT ?", (last, BATCH)):
+def batches(tx: "Reader", table: Table, after: Sequence[str | int] = ()) -> "Iterator[list[Row]]":
+    """The rows of a table by its key, from behind one of them; projects as they are whatever realms they are in."""
+    columns, grouped = ", ".join(table.columns), ""
+    if table.name == PROJECTS:
+        columns, grouped = "key, min(name), min(short), max(moved_to)", " GROUP BY key"
+    order = ", ".join(table.key)
+    marks = ", ".join("?" * len(table.key))
+    limit = BATCH if table.name not in _WHOLE else 2**62
+    while True:
+        behind = f" WHERE ({order}) > ({marks})" if after else ""
+        rows = tx.rows(f"SELECT {columns} FROM {table.name}{behind}{grouped} ORDER BY {order} LIMIT ?", (*after, limit))
+        if not rows and table.name not in _WHOLE:
+            return
         yield rows
-        last = rows[-1][place]
+        if len(rows) < limit:
+            return
+        after = table.key_of(rows[-1])
 
 
-def differences(source: Reader, target: Reader) -> list[str]:
-    """What a copy lacks or has in another form; empty when it is whole."""
+def differences(
+    source: "Reader", target: "Reader", step: Callable[[str, int], None] = lambda name, count: None
+) -> list[str]:
+    """What a copy lacks or has in another form, by comparing every row; empty when it is whole."""
     from haversack.digests import blake2b
 
     found = []
     for table in tables():
-        counted = "DISTINCT key" if table.name == _PROJECTS else "*"
-        sql = f"SELECT count({counted}) FROM {table.name}"
-        ours, theirs = source.value(sql), target.value(sql)
-        if ours != theirs:
-            found.append(f"{table.name} has {theirs} rows instead of {ours}")
-    digests = []
-    for tx in (source, target):
-        digest, last = blake2b(), 0
-        sql = "SELECT id, uid, content_hash, updated_at FROM observations WHERE id > ? ORDER BY id LIMIT ?"
-        while rows := tx.rows(sql, (last, BATCH)):
-            digest.update(repr(rows).encode())
-            last = rows[-1][0]
-        digests.append(digest.hexdigest())
-    if digests[0] != digests[1]:
-        found.append("the observations differ")
-    live = "SELECT count(*) FROM observations WHERE deleted_at IS NULL"
+        counts, digests = [], []
+        for tx in (source, target):
+            digest, count = blake2b(), 0
+            for rows in batches(tx, table):
+                digest.update(repr(rows).encode("utf-8", "surrogatepass"))
+                count += len(rows)
+            counts.append(count)
+            digests.append(digest.digest())
+        step(f"comparison of {table.name}", counts[1])
+        if counts[0] != counts[1]:
+            found.append(f"{table.name} has {counts[1]} rows instead of {counts[0]}")
+        elif digests[0] != digests[1]:
+            found.append(f"rows of {table.name} differ")
+    live = target.value("SELECT count(*) FROM observations WHERE deleted_at IS NULL")
     tallied = target.value("SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies")
-    if tallied != target.value(live):
-        found.append(f"{tallied} live observations are counted instead of {target.value(live)}")
+    if tallied != live:
+        found.append(f"{tallied} live observations are counted instead of {live}")
     return found

@@ -7,13 +7,18 @@ The SQL of the table modules is one text for every engine. What an engine has of
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from haversack.errors import StoreError
 from haversack.store.words import Words
 
+if TYPE_CHECKING:
+    from haversack.store.copying import Incoming
+
 Value = str | int | float | bytes | None | list[int] | list[str]
 Row = tuple[Any, ...]
+Statement = tuple[str, Sequence[Value]]
+"""A query and its values."""
 Hint = Literal["pinned", "in order"]
 
 
@@ -73,6 +78,12 @@ class Reader(Protocol):
     def hint(self, name: Hint) -> str:
         """What the engine's planner must be told: which index to use, or to join tables in the order written."""
 
+    def ahead(self, statements: Callable[[], Iterable[Statement]]) -> None:
+        """Have a server answer at once what will be asked one by one; an engine without a way to go makes none."""
+
+    def numbers(self) -> dict[str, int]:
+        """The last number that was given in each table that numbers its rows."""
+
 
 class Writer(Reader, Protocol):
     """A transaction: everything in the `with` block happens, or nothing does."""
@@ -85,15 +96,6 @@ class Writer(Reader, Protocol):
 
     def run_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
         """Run a statement once for each row of values."""
-
-    def adopt_salt(self, salt: str) -> None:
-        """Derive keys as another store does; only an empty store does this."""
-
-    def together(self) -> AbstractContextManager[object]:
-        """Send the statements of a block whose results nobody reads without waiting for each."""
-
-    def count_rows(self) -> None:
-        """Have the engine's planner know how many rows there are, after a copy."""
 
     @property
     def next_position(self) -> str:
@@ -131,3 +133,6 @@ class Engine(Protocol):
 
     def note_export(self, what: str) -> None:
         """Note that memories left the store, where a store keeps who did what."""
+
+    def incoming(self, salt: str) -> "Incoming":
+        """What a copy of the store that has such a salt is put into, if this one is empty."""

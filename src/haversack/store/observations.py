@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from haversack.store.engine import Reader, Row, Value, Writer
+from haversack.store.engine import Reader, Row, Statement, Value, Writer
 from haversack.store.filters import where
 from haversack.store.places import SESSION_BITS
 from haversack.store.records import Filters, Observation, Revision
@@ -20,6 +20,8 @@ _TAGS, _PINNED = 7, 16
 _REVISION_TAGS = 5
 _REVISION = "observation_id, revision, kind, title, content, tags, importance, written_at, replaced_at"
 _FOREMOST = "o.pinned DESC, o.importance DESC, o.position DESC"
+NEWEST: Statement = ("SELECT coalesce(max(id), 0) FROM observations", ())
+"""The query of `newest_id`."""
 _SELECT = f"SELECT {', '.join('o.' + name.strip() for name in _COLUMNS.split(','))} FROM observations o"
 
 
@@ -67,8 +69,11 @@ def _split(tags: str) -> tuple[str, ...]:
 
 def insert(tx: Writer, new: NewObservation, identifier: int | None = None) -> int:
     """Add an observation at the end of its session and of the recency order, and return its id, new unless given."""
-    number, turns = tx.rows("SELECT number, turns FROM sessions WHERE id = ?", (new.session_id,))[0]
-    tx.run("UPDATE sessions SET turns = turns + 1, asking = asking + ? WHERE number = ?", (int(new.asks > 0), number))
+    number, turns = tx.rows(
+        "UPDATE sessions SET turns = turns + 1, asking = asking + ?"
+        " WHERE number = (SELECT number FROM sessions WHERE id = ? LIMIT 1) RETURNING number, turns",
+        (int(new.asks > 0), new.session_id),
+    )[0]
     identifier = tx.insert(
         f"""
         INSERT INTO observations (
@@ -81,7 +86,7 @@ def insert(tx: Writer, new: NewObservation, identifier: int | None = None) -> in
         ) RETURNING id
         """,
         (
-            identifier, new.uid, (number << SESSION_BITS) + turns + 1, new.label, new.asks, new.session_id, new.kind,
+            identifier, new.uid, (number << SESSION_BITS) + turns, new.label, new.asks, new.session_id, new.kind,
             new.title, new.content, "\n".join(new.tags), new.importance, new.tool_name, new.project, new.project_key,
             new.scope, new.topic_key, new.namespace, new.status, new.verification, int(new.pinned), new.content_hash,
             new.bytes, new.units, new.created_at, new.created_at, new.created_at,
@@ -184,6 +189,8 @@ def with_uid(tx: Reader, uid: str) -> Observation | None:
 
 def live_topic(tx: Reader, topic_key: str, project_key: str, scope: str, namespace: str) -> Observation | None:
     """The live observation of a topic, of which there is at most one."""
+    if not topic_key:
+        return None
     row = tx.row(
         f"{_SELECT} WHERE o.topic_key = ? AND o.project_key = ? AND o.scope = ? AND o.namespace = ?"
         " AND o.topic_key <> '' AND o.deleted_at IS NULL",
@@ -245,7 +252,7 @@ def with_topic_of_session(tx: Reader, topic_key: str, session_id: str) -> Observ
 
 def newest_id(tx: Reader) -> int:
     """The highest id given so far; what is added later has a higher one."""
-    found: int = tx.value("SELECT coalesce(max(id), 0) FROM observations")
+    found: int = tx.value(*NEWEST)
     return found
 
 
@@ -279,15 +286,17 @@ def pinned(tx: Reader, filters: Filters) -> list[Observation]:
 
 def count_observations(tx: Reader, filters: Filters) -> int:
     """How many observations the filters let through."""
+    counted: int = tx.value(*counting(filters))
+    return counted
+
+
+def counting(filters: Filters) -> Statement:
+    """The query of `count_observations`."""
     condition, values = where(filters)
     if is_tallied(filters):
-        total: int = tx.value(
-            f"SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies o WHERE {of_each_sort(condition)}",
-            values,
-        )
-        return total
-    counted: int = tx.value(f"SELECT count(*) FROM observations o WHERE {condition}", values)
-    return counted
+        tallied = of_each_sort(condition)
+        return f"SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM tallies o WHERE {tallied}", values
+    return f"SELECT count(*) FROM observations o WHERE {condition}", values
 
 
 def is_tallied(filters: Filters) -> bool:

@@ -43,16 +43,20 @@ def conversations(tx: Reader, sessions: Iterable[int], one_in: int, least: int) 
 
 def placed(tx: Reader, places: Iterable[int], filters: Filters) -> list[Placed]:
     """What stands at the places and passes the filters."""
+    asked = list(places)
     condition, values = where(filters)
-    within, wanted = tx.among("o.place", places)
-    rows = tx.rows(
+    within, wanted = tx.among("o.place", asked)
+    standing = (
         "SELECT o.id, o.place, o.position, o.created_at, o.updated_at, o.label, o.asks, o.importance,"
         f" o.verification, o.access_count FROM observations o WHERE {within} AND {condition}",
         (wanted, *values),
     )
     # Read apart: a join of the table with itself is slow where every row is checked for the right to see it.
-    within, wanted = tx.among("place", [row[1] - 1 for row in rows])
-    asks: dict[int, int] = dict(tx.rows(f"SELECT place, asks FROM observations WHERE {within}", (wanted,)))
+    within, wanted = tx.among("place", [place - 1 for place in asked])
+    before = f"SELECT place, asks FROM observations WHERE {within}", (wanted,)
+    tx.ahead(lambda: [standing, before])
+    rows = tx.rows(*standing)
+    asks: dict[int, int] = dict(tx.rows(*before))
     return [Placed(*(*row[:7], asks.get(row[1] - 1), *row[7:])) for row in rows]
 
 

@@ -4,12 +4,15 @@ No engine ranks. It says in how many rows a word stands, where, how often and in
 match an expression; what that is worth is decided in `memory`.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from haversack.store.expressions import Expression
 from haversack.store.records import Filters
 from haversack.values import record
+
+if TYPE_CHECKING:
+    from haversack.store.engine import Statement
 
 Posting = tuple[int, int, int, int, int]
 """Where a word stands: the row's place, how often in title, content and tags, and the row's length in units."""
@@ -49,6 +52,9 @@ class Words(Protocol):
 
     def clear(self) -> None:
         """Empty the index."""
+
+    def expected(self, groups: Sequence[Sequence[str]], filters: Filters) -> "Iterable[Statement]":
+        """What will be asked of a server for the census, the rows of stems and the filters."""
 
     def census(self) -> Census:
         """Figures for weighing words, read without counting the whole store; none is below 1."""

@@ -32,15 +32,16 @@ def index(tx: Writer, identifier: int) -> None:
     if observation is None or observation.deleted_at is not None:
         tx.words.remove(identifier)
         return
-    tx.words.put(identifier, _entry(observation.title, observation.content, observation.tags, observation.topic_key))
+    tx.words.put(identifier, entry_of(observation.title, observation.content, observation.tags, observation.topic_key))
 
 
 def index_new(tx: Writer, identifier: int, title: str, content: str, tags: tuple[str, ...], topic_key: str) -> None:
     """Index an observation that was inserted in this transaction, from what it was made of."""
-    tx.words.add(identifier, _entry(title, content, tags, topic_key))
+    tx.words.add(identifier, entry_of(title, content, tags, topic_key))
 
 
-def _entry(title: str, content: str, tags: tuple[str, ...], topic_key: str) -> IndexEntry:
+def entry_of(title: str, content: str, tags: tuple[str, ...], topic_key: str) -> IndexEntry:
+    """What an observation is found under, made of its texts."""
     return IndexEntry(index_text(title), index_text(content), index_text(" ".join((*tags, topic_key))))
 
 

@@ -21,7 +21,7 @@ from haversack.memory.search.query import Mode, Query, Sought, match_expression,
 from haversack.memory.search.ranking import Asked, Hit, Parts, Scored
 from haversack.memory.search.relevance import Postings
 from haversack.store import observations, places, relations, vectors
-from haversack.store.engine import Reader
+from haversack.store.engine import Reader, Statement
 from haversack.store.expressions import NOTHING, Expression, Phrase, all_of, any_of
 from haversack.store.places import Placed
 from haversack.store.records import Filters, Observation
@@ -112,6 +112,7 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     match = match_expression(query, mode=mode)
     strict = mode == "all" or any(term.required for term in query.terms)
     with memory.database.read() as tx:
+        tx.ahead(lambda: _expected(tx, query, chosen))
         ranked = (_by_whole_query if strict else _by_words)(tx, memory, query, text, match, chosen, limit)
         # Neighbours, linked notes and notes that hold a part of a word are ranked too: only matches are counted.
         doubtful = frozenset() if strict else frozenset(each.row.id for each in ranked)
@@ -126,6 +127,13 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
     hits = tuple(Hit(held[each.row.id], each.score, each.parts) for each in ranked[:limit])
     others = tuple(each.row.id for each in ranked[limit:] if each.row.id not in beside)
     return Found(query, chosen, match, hits, others, total, tuple(elsewhere), newest, beside)
+
+
+def _expected(tx: Reader, query: Query, chosen: Filters) -> list[Statement]:
+    """What every search asks first, whatever it finds."""
+    stems = [each.stems for each in sought(query) if each.stems]
+    counted = observations.counting(_markable(chosen))
+    return [*tx.words.expected(stems, chosen), counted, observations.NEWEST]
 
 
 def _written_in(memory: Memory, query: Query, days: Span, chosen: Filters, limit: int) -> Found:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from select import select
 from typing import TypeAlias
 
 import psycopg
@@ -49,6 +50,12 @@ class Connections:
                 self._idle.append((time.monotonic(), connection))
         self._free.release()
 
+    def give_back_ending(self, connection: Connection) -> None:
+        """Let others use a connection that is about to end its transaction; whoever takes it waits for that."""
+        with self._lock:
+            self._idle.append((time.monotonic(), connection))
+        self._free.release()
+
     def close(self) -> None:
         """Close every connection that is not in use."""
         with self._lock:
@@ -58,10 +65,16 @@ class Connections:
 
     def _held(self) -> Connection | None:
         oldest = time.monotonic() - IDLE_SECONDS
-        with self._lock:
-            while self._idle and self._idle[0][0] < oldest:
-                self._idle.pop(0)[1].close()
-            return self._idle.pop()[1] if self._idle else None
+        while True:
+            with self._lock:
+                while self._idle and self._idle[0][0] < oldest:
+                    self._idle.pop(0)[1].close()
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()[1]
+            if _is_free(connection):
+                return connection
+            connection.close()
 
     def _connect(self) -> Connection:
         try:
@@ -79,3 +92,22 @@ class Connections:
                 hint=f"use another role, or run ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS",
             )
         return connection
+
+
+def _is_free(connection: Connection) -> bool:
+    """Whether a connection can be used, once it has ended what it was about to end."""
+    if connection.closed:
+        return False
+    underneath, idle = connection.pgconn, psycopg.pq.TransactionStatus.IDLE
+    if underneath.transaction_status == idle:
+        return True
+    deadline = time.monotonic() + CONNECT_SECONDS
+    try:
+        while underneath.is_busy() and time.monotonic() < deadline:
+            select([underneath.socket], [], [], 1.0)
+            underneath.consume_input()
+        while not underneath.is_busy() and underneath.get_result() is not None:
+            pass
+    except (psycopg.Error, OSError, ValueError):
+        return False
+    return bool(underneath.transaction_status == idle)

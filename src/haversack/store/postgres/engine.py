@@ -2,19 +2,23 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from haversack.store.engine import Hint, Row, Value, note_commit
+from haversack.errors import StoreError
+from haversack.store.engine import Hint, Row, Statement, Value, note_commit
 from haversack.store.postgres.address import Address
 from haversack.store.postgres.connections import Connection
 from haversack.store.postgres.failures import lost_at_commit, translate, translated
 from haversack.store.postgres.schema import VERSION
-from haversack.store.postgres.servers import Servers, end
+from haversack.store.postgres.servers import Servers, end, leave
 from haversack.store.postgres.words import PostgresWords
+
+if TYPE_CHECKING:
+    from haversack.store.copying import Incoming
 
 COMMAND_CONNECTIONS = 2
 """For a single command, in which a background thread may read beside it."""
@@ -31,18 +35,23 @@ class Reader:
     def __init__(self, connection: Connection, address: Address) -> None:
         self._connection = connection
         self._address = address
+        self._answers: dict[str, list[Row]] = {}
+        self._later: list[Statement] = []
 
     @property
     def words(self) -> PostgresWords:
         return PostgresWords(self)
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
+        known = self._answers.get(_question(sql, values)) if self._answers else None
+        if known is not None:
+            return known
         found: list[Row] = self.execute(sql, values).fetchall()
         return found
 
     def row(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
-        found: Row | None = self.execute(sql, values).fetchone()
-        return found
+        found = self.rows(sql, values)
+        return found[0] if found else None
 
     def value(self, sql: str, values: Sequence[Value] = ()) -> Any:
         found = self.row(sql, values)
@@ -54,10 +63,33 @@ class Reader:
     def hint(self, name: Hint) -> str:
         return ""
 
+    def numbers(self) -> dict[str, int]:
+        """The last number that was given in each table that numbers its rows."""
+        kept = "SELECT name, last FROM serials WHERE last > 0 AND name NOT IN ('position', 'vector_changes')"
+        return dict(self.rows(kept))
+
+    def ahead(self, statements: Callable[[], Iterable[Statement]]) -> None:
+        """Ask several questions in one go; what is read from one snapshot does not change until they are asked."""
+        asked = {_question(sql, values): (sql, values) for sql, values in statements()}
+        wanted = {question: each for question, each in asked.items() if question not in self._answers}
+        cursors = self._send(list(wanted.values()))
+        self._answers.update((question, each.fetchall()) for question, each in zip(wanted, cursors, strict=True))
+
     def execute(self, sql: str, values: Sequence[Value] = ()) -> "psycopg.Cursor[Any]":
         """Run a statement; `?` stands for a value."""
+        return self._send([(sql, values)])[0]
+
+    def _send(self, statements: list[Statement]) -> "list[psycopg.Cursor[Any]]":
+        """Run statements, behind those that were put off, in one go."""
+        before, self._later = self._later, []
+        run = self._connection.execute
         try:
-            return self._connection.execute(_native(sql), values)
+            if len(before) + len(statements) == 1:
+                ((sql, values),) = *before, *statements
+                return [run(_native(sql), values)]
+            with self._connection.pipeline():
+                cursors = [run(_native(sql), values) for sql, values in (*before, *statements)]
+            return cursors[len(before) :]
         except psycopg.Error as error:
             is_lost = self._connection.closed or self._connection.broken
             raise translate(error, self._address, VERSION, is_lost=is_lost) from None
@@ -68,6 +100,13 @@ class Writer(Reader):
 
     next_position = "next_serial('position')"
 
+    def ahead(self, statements: Callable[[], Iterable[Statement]]) -> None:
+        """Nothing: what is written meanwhile would change the answers."""
+
+    def run_later(self, sql: str, values: Sequence[Value]) -> None:
+        """Run a statement that gives nothing together with the next one, at the latest with the commit."""
+        self._later.append((sql, values))
+
     def run(self, sql: str, values: Sequence[Value] = ()) -> int:
         changed: int = self.execute(sql, values).rowcount
         return changed
@@ -76,15 +115,15 @@ class Writer(Reader):
         with self._connection.cursor() as cursor:
             cursor.executemany(_native(sql), rows)
 
-    def adopt_salt(self, salt: str) -> None:
-        self.execute("SELECT adopt_salt(?)", (salt,))
+    def stream(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Send rows to a COPY."""
+        with self._connection.cursor() as cursor, cursor.copy(sql) as copy:
+            for row in rows:
+                copy.write_row(row)
 
-    def together(self) -> AbstractContextManager[object]:
-        sending: AbstractContextManager[object] = self._connection.pipeline()
-        return sending
-
-    def count_rows(self) -> None:
-        self.execute("SELECT count_rows()")
+    def commit(self) -> None:
+        """Commit, together with what was put off."""
+        self._send([("COMMIT", ())])
 
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
         return int(self.value(sql, values))
@@ -108,16 +147,41 @@ class PostgresStore:
         view._set_member(subject)
         return view
 
-    def _set_member(self, subject: str) -> None:
+    def for_copy(self, salt: str) -> "PostgresStore":
+        """The same store for whoever fills it with a copy of the store that has such a salt."""
+        view = self.as_member(self.member)
+        view._set_member(self.member, copying=salt)
+        return view
+
+    def incoming(self, salt: str) -> "Incoming":
+        """What a copy of the store that has such a salt is put into, if this one is empty."""
+        from haversack.store.postgres.incoming import PostgresIncoming
+
+        return PostgresIncoming(self, salt)
+
+    def _set_member(self, subject: str, *, copying: str = "") -> None:
         self.member = subject
         schema, who = self.address.schema, _literal(subject) if subject else "NULL"
-        enter = f"SET LOCAL search_path TO {schema}; SELECT {schema}.enter({who}, {VERSION})"
-        self._reading = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {enter}"
+        self._enter = (
+            f"SELECT {schema}.enter_copy({who}, {VERSION}, {_literal(copying)})"
+            if copying
+            else f"SELECT {schema}.enter({who}, {VERSION})"
+        )
+        # Lists that narrow a search are only seen by a plan that is made for them; what a write asks never varies.
+        self._reading = (
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan;"
+            f" SET LOCAL search_path TO {schema}; {self._enter}"
+        )
         # The lock is taken in a statement of its own: what follows must see what its last holder wrote.
         self._writing = (
-            f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; {enter};"
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;"
+            f" SET LOCAL search_path TO {schema}; {self._enter};"
             f" SELECT pg_advisory_xact_lock(hashtextextended('haversack.{schema}', 0))"
         )
+
+    def enter_copy(self, tx: Reader) -> None:
+        """Begin another batch of a copy in a transaction that held one before."""
+        tx.execute(self._enter)
 
     @contextmanager
     def read(self) -> Iterator[Reader]:
@@ -133,7 +197,7 @@ class PostgresStore:
                 yield self._local.tx
             finally:
                 self._local.tx = None
-                end(pool, connection, "COMMIT")
+                leave(pool, connection)
 
     @contextmanager
     def write(self) -> Iterator[Writer]:
@@ -148,8 +212,9 @@ class PostgresStore:
             self._local.afterwards = afterwards
             try:
                 self._local.tx = Writer(connection, self.address)
-                yield self._local.tx
-                self._commit(connection)
+                writer: Writer = self._local.tx
+                yield writer
+                self._commit(connection, writer)
             finally:
                 self._local.tx, self._local.afterwards = joined, None
                 end(pool, connection)
@@ -198,14 +263,19 @@ class PostgresStore:
         with self.write() as tx:
             tx.run("SELECT note_export(?)", (what,))
 
-    def _commit(self, connection: Connection) -> None:
+    def _commit(self, connection: Connection, writer: Writer) -> None:
         try:
-            self._servers.commit(connection)
-        except psycopg.OperationalError:
+            writer.commit()
+        except StoreError:
             if connection.closed or connection.broken:
                 raise lost_at_commit(self.address) from None
             raise
         note_commit()
+        self._servers.note_written(connection)
+
+
+def _question(sql: str, values: Sequence[Value]) -> str:
+    return f"{sql}{values!r}"
 
 
 def _literal(text: str) -> str:

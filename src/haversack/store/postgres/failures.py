@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import psycopg
 
 from haversack.errors import (
+    Conflict,
     Forbidden,
     HaversackError,
     StoreBusy,
@@ -25,6 +26,8 @@ _AGAIN = {"40001", "40P01"}
 _FULL = {"53100", "53200"}
 _NO_SCHEMA = {"3F000", "42P01", "42883"}
 OTHER_VERSION, NOT_A_MEMBER, SPEAKS_FOR_ITSELF = "HV001", "HV002", "HV003"
+UNFINISHED_COPY = "HV004"
+_OURS = "HV"
 
 
 @contextmanager
@@ -47,14 +50,8 @@ def translate(error: psycopg.Error, address: Address, version: int, *, is_lost: 
 def _translated(error: psycopg.Error, address: Address, version: int) -> HaversackError:
     state, said = error.sqlstate or "", (error.diag.message_primary or str(error)).strip()
     where = f"the store {address.shown()}"
-    if state == OTHER_VERSION:
-        return _other_version(where, int(said), version)
-    if state == NOT_A_MEMBER:
-        hint = f"the owner of the store runs `haversack store member {said} --url URL`, or set store.member"
-        return Forbidden(f"{said!r} is not a member of {where}", hint=hint)
-    if state == SPEAKS_FOR_ITSELF:
-        hint = "leave store.member empty, or use the login that the owner of the store named with --role"
-        return Forbidden(f"the login {said} speaks for itself alone in {where}", hint=hint)
+    if state.startswith(_OURS):
+        return _raised_by_us(state, said, where, version)
     if state in _BUSY:
         return StoreBusy(f"{where} is busy ({said})", hint="try again in a moment")
     if state in _FULL:
@@ -78,6 +75,23 @@ def _translated(error: psycopg.Error, address: Address, version: int) -> Haversa
     return StoreError(f"{where} refused a statement ({state}: {said})", hint="run `haversack doctor`")
 
 
+def _raised_by_us(state: str, said: str, where: str, version: int) -> HaversackError:
+    """What the functions of a store's schema refuse."""
+    if state == OTHER_VERSION:
+        return _other_version(where, int(said), version)
+    if state == NOT_A_MEMBER:
+        hint = f"the owner of the store runs `haversack store member {said} --url URL`, or set store.member"
+        return Forbidden(f"{said!r} is not a member of {where}", hint=hint)
+    if state == SPEAKS_FOR_ITSELF:
+        hint = "leave store.member empty, or use the login that the owner of the store named with --role"
+        return Forbidden(f"the login {said} speaks for itself alone in {where}", hint=hint)
+    if state == UNFINISHED_COPY:
+        hint = "run the same `haversack migrate` again: it goes on where it ended"
+        return StoreBusy(f"{where} holds a copy of another store that is not finished", hint=hint)
+    holds = "is in use" if said == "in use" else "holds an unfinished copy of another store"
+    return Conflict(f"{where} {holds}", hint="name an empty store; nothing was changed")
+
+
 def _other_version(where: str, found: int, version: int) -> HaversackError:
     if found > version:
         return StoreTooNew(
@@ -96,3 +110,8 @@ def lost_at_commit(address: Address) -> StoreUnavailable:
         f"the store {address.shown()} was lost at the end of a save: it is not known whether it was saved",
         hint="saving again is harmless: a duplicate is noticed",
     )
+
+
+def in_use(address: Address) -> Conflict:
+    """A store that something was saved in, where an empty one is needed."""
+    return Conflict(f"the store {address.shown()} is in use", hint="name an empty store; nothing was changed")

@@ -31,9 +31,8 @@ def examine(store: PostgresStore) -> Health:
         )
         words = tx.value(
             """
-            SELECT count(*) FROM (SELECT stem, sum(rows) AS held FROM lexicon GROUP BY stem) l
-            FULL JOIN (SELECT stem, count(*) AS held FROM post GROUP BY stem) p USING (stem)
-            WHERE coalesce(l.held, 0) <> coalesce(p.held, 0)
+            SELECT count(*) FROM lexicon l FULL JOIN (SELECT word, count(*) AS held FROM post GROUP BY word) p
+            USING (word) WHERE coalesce(l.rows, 0) <> coalesce(p.held, 0)
             """
         )
         stray = tx.value("SELECT count(*) FROM post p WHERE NOT EXISTS (SELECT 1 FROM search_text t WHERE t.id = p.id)")

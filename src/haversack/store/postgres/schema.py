@@ -1,6 +1,14 @@
 """The migrations of a team's store, in the order in which an owner runs them."""
 
-from haversack.store.postgres import member_tables, memory_tables, project_tables, security, trail_tables
+from haversack.store.postgres import (
+    copy_tables,
+    member_tables,
+    memory_tables,
+    project_tables,
+    security,
+    trail_tables,
+    word_tables,
+)
 
 MIGRATIONS: tuple[str, ...] = (
     member_tables.NUMBERS
@@ -14,6 +22,7 @@ MIGRATIONS: tuple[str, ...] = (
     project_tables.PROJECTS + security.PROJECT_POLICIES,
     member_tables.SEALS + trail_tables.EXPORTS + project_tables.PROJECTS_MISSED,
     memory_tables.VECTOR_CHANGES + security.VECTOR_POLICIES,
+    word_tables.WORD_NUMBERS + security.POST_POLICIES + copy_tables.COPIES,
 )
 """`{schema}` stands for the schema's name where search_path does not say it; see `upgrade`."""
 

@@ -37,14 +37,17 @@ def _of(column: str) -> tuple[str, str]:
 
 _ENDS = _of("from_id"), _of("to_id")
 
+POST_POLICIES = _secured(
+    "post",
+    "sort IN (SELECT s.sort FROM sorts s)",
+    "sort IN (SELECT s.sort FROM sorts s WHERE s.realm = ANY ((SELECT writable())::int[]))",
+)
+
 POLICIES = "".join(
     (
         *(_secured(table, _OPEN, _WRITABLE) for table in ("sessions", "sorts", "observations", "prompts", "lexicon",
                                                           "search_text")),
-        _secured(
-            "post", "sort IN (SELECT s.sort FROM sorts s)",
-            "sort IN (SELECT s.sort FROM sorts s WHERE s.realm = ANY ((SELECT writable())::int[]))",
-        ),
+        POST_POLICIES,
         *(_secured(table, *_of("observation_id")) for table in ("tags", "revisions", "vectors")),
         _secured("relations", " AND ".join(end[0] for end in _ENDS), " AND ".join(end[1] for end in _ENDS)),
         *(_secured(table, _MINE, _MINE) for table in ("accounts", "entries", "stash", "stash_size", "packs")),

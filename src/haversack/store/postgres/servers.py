@@ -68,15 +68,17 @@ class Servers:
         end(self._replica, connection)
         return self.begin(opening)
 
-    def commit(self, connection: Connection) -> None:
-        """End a transaction and keep it; a replica must have it before this process reads there."""
+    def note_written(self, connection: Connection) -> None:
+        """A replica must have what was committed now before this process reads there."""
         if self._replica is None:
-            connection.execute("COMMIT")
             return
-        cursor = connection.execute("COMMIT; SELECT pg_current_wal_insert_lsn()::text")
-        cursor.nextset()
-        row = cursor.fetchone()
-        self._written = row[0] if row else ""
+        # Whatever becomes of the question, the commit stands: without an answer this process reads where it wrote.
+        self._written = ""
+        with suppress(psycopg.Error):
+            row = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()
+            self._written = row[0] if row else ""
+        if not self._written:
+            self._away_until = time.monotonic() + AWAY_SECONDS
 
     def close(self) -> None:
         """Close every connection that is not in use."""
@@ -94,11 +96,25 @@ class Servers:
         return bool(row and row[0])
 
 
-def end(pool: Connections, connection: Connection, statement: str = "ROLLBACK") -> None:
+def leave(pool: Connections, connection: Connection) -> None:
+    """End a transaction that only read, without waiting for the server to say so."""
+    is_sent = False
+    if not connection.closed and connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS:
+        with suppress(psycopg.Error):
+            connection.pgconn.send_query(b"COMMIT")
+            connection.pgconn.flush()
+            is_sent = True
+    if is_sent:
+        pool.give_back_ending(connection)
+    else:
+        end(pool, connection)
+
+
+def end(pool: Connections, connection: Connection) -> None:
     """End the transaction of a connection, if it is in one, and let others use it."""
     try:
         if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-            connection.execute(statement)
+            connection.execute("ROLLBACK")
     except psycopg.Error:
         # The transaction ends with its connection.
         with suppress(psycopg.Error):

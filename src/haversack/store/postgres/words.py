@@ -1,8 +1,7 @@
 """The search index on postings: one row for each stem of each observation."""
 
-from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from haversack.digests import blake2b
 from haversack.store.expressions import AllOf, AnyOf, Expression, Phrase, Prefix, Word
@@ -13,8 +12,8 @@ from haversack.text.stems import stems_in
 from haversack.values import replace
 
 if TYPE_CHECKING:
-    from haversack.store.engine import Value
-    from haversack.store.postgres.engine import Reader
+    from haversack.store.engine import Statement, Value
+    from haversack.store.postgres.engine import Reader, Writer
 
 LONGEST_STEM = 400
 """Bytes of a stem that an index row has room for; a longer one is known by its beginning and a digest."""
@@ -28,45 +27,40 @@ class PostgresWords:
     def __init__(self, tx: "Reader") -> None:
         self._tx = tx
 
-    def add(self, identifier: int, entry: IndexEntry) -> None:
-        self.put(identifier, entry)
+    @property
+    def _writer(self) -> "Writer":
+        return cast("Writer", self._tx)
 
-    def put(self, identifier: int, entry: IndexEntry) -> None:
-        columns = [_known(stems_in(text)) for text in (entry.title, entry.content, entry.tags)]
-        counts = [Counter(column) for column in columns]
-        stems = sorted(set().union(*counts))
-        body = "\n".join(f" {' '.join(column)} " for column in columns)
+    def add(self, identifier: int, entry: IndexEntry) -> None:
+        self._writer.run_later("SELECT add_words(?, ?)", (identifier, _body(entry)))
+
+    def add_many(self, entries: Sequence[tuple[int, IndexEntry]]) -> None:
+        """Index observations that are not in the index yet."""
         self._tx.execute(
-            "SELECT put_words(?, ?, ?, ?, ?, ?)",
-            (identifier, stems, *([count[stem] for stem in stems] for count in counts), body),
+            "SELECT add_all_words(?, ?)", ([each for each, _ in entries], [_body(entry) for _, entry in entries])
         )
 
+    def put(self, identifier: int, entry: IndexEntry) -> None:
+        self.remove(identifier)
+        self.add(identifier, entry)
+
     def remove(self, identifier: int) -> None:
-        self._tx.execute("SELECT remove_words(?)", (identifier,))
+        self._writer.run_later("SELECT remove_words(?)", (identifier,))
 
     def clear(self) -> None:
         for table in ("post", "lexicon", "search_text"):
             self._tx.execute(f"DELETE FROM {table}")
 
+    def expected(self, groups: Sequence[Sequence[str]], filters: Filters) -> "list[Statement]":
+        return [(_CENSUS, ()), _rows_of_stems(groups), _narrowing(filters)[0]]
+
     def census(self) -> Census:
-        row = self._tx.row(
-            """
-            SELECT (SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM sorts),
-                (SELECT CAST(coalesce(sum(sessions), 0) AS bigint) FROM realms WHERE realm = ANY (realms())),
-                (SELECT CAST(avg(units) AS double precision)
-                 FROM (SELECT units FROM observations ORDER BY id DESC LIMIT 500) newest)
-            """
-        )
+        row = self._tx.row(_CENSUS)
         assert row is not None
         return Census(max(row[0], 1), max(row[1], 1), max(row[2] or 1.0, 1.0))
 
     def rows_with_stems(self, groups: Sequence[Sequence[str]]) -> list[int]:
-        wanted = sorted({stem for stems in groups for stem in _known(stems)})
-        rows: dict[str, int] = dict(
-            self._tx.rows(
-                "SELECT stem, CAST(sum(rows) AS bigint) FROM lexicon WHERE stem = ANY (?) GROUP BY stem", (wanted,)
-            )
-        )
+        rows: dict[str, int] = dict(self._tx.rows(*_rows_of_stems(groups)))
         return [sum(rows.get(stem, 0) for stem in _known(stems)) for stems in groups]
 
     def rows_matching(self, expression: Expression) -> int:
@@ -83,7 +77,8 @@ class PostgresWords:
         rows = self._tx.rows(
             "SELECT g.number, p.place, p.title, p.content, p.tags, p.units"
             " FROM unnest(CAST(? AS text[]), CAST(? AS int[])) AS g (stem, number)"
-            f" CROSS JOIN LATERAL (SELECT * FROM post WHERE post.stem = g.stem{_sorted(sorts)}) p{join}"
+            " JOIN lexicon l ON l.stem = g.stem"
+            f" CROSS JOIN LATERAL (SELECT * FROM post WHERE post.word = l.word{_sorted(sorts)}) p{join}"
             f" WHERE 1 = 1{condition}",
             ([stem for stem, _ in numbered], [number for _, number in numbered], *_given(sorts), *values),
         )
@@ -125,16 +120,16 @@ class PostgresWords:
         return total
 
     def count_and_pick(self, expression: Expression, filters: Filters, among: Collection[int]) -> tuple[int, set[int]]:
-        total = self.count(expression, filters)
-        if not among or not total:
-            return total, set()
         sorts, left = self._narrowed(filters)
         sql, values = _rows_of(expression, sorts)
         join, condition, more = _looked_up(left, "m")
-        rows = self._tx.rows(
-            f"SELECT m.id FROM ({sql}) m{join} WHERE m.id = ANY (?){condition}", (*values, list(among), *more)
+        row = self._tx.row(
+            "SELECT count(*), array_agg(m.id) FILTER (WHERE m.id = ANY (?))"
+            f" FROM (SELECT id FROM ({sql}) r GROUP BY id) m{join} WHERE 1 = 1{condition}",
+            (list(among), *values, *more),
         )
-        return total, {row[0] for row in rows}
+        assert row is not None
+        return row[0], set(row[1] or ())
 
     def below(self, expression: Expression, filters: Filters, limit: int, *, below: int) -> list[int]:
         sorts, left = self._narrowed(filters)
@@ -173,12 +168,38 @@ class PostgresWords:
 
     def _narrowed(self, filters: Filters) -> tuple[list[int] | None, Filters]:
         """The numbers of the sorts that filters let through, None for all, and the filters they leave open."""
-        left = replace(filters, project_key="", kind="", scope="", namespace=None, statuses=())
-        condition, values = where(replace(filters, tags=(), session_id="", since=None, until=None, deleted=False))
-        condition = condition.replace("o.deleted_at IS NULL", "1 = 1")
-        rows = self._tx.rows(f"SELECT o.sort, {condition} FROM sorts o WHERE o.observations > 0", values)
+        statement, left = _narrowing(filters)
+        self._tx.ahead(lambda: [statement])
+        rows = self._tx.rows(*statement)
         wanted = [row[0] for row in rows if row[1]]
         return None if len(wanted) == len(rows) else wanted, left
+
+
+_CENSUS = """
+    SELECT (SELECT CAST(coalesce(sum(observations), 0) AS bigint) FROM sorts),
+        (SELECT CAST(coalesce(sum(sessions), 0) AS bigint) FROM realms WHERE realm = ANY (realms())),
+        (SELECT CAST(avg(units) AS double precision)
+         FROM (SELECT units FROM observations ORDER BY id DESC LIMIT 500) newest)
+"""
+
+
+def _rows_of_stems(groups: Sequence[Sequence[str]]) -> "Statement":
+    wanted = sorted({stem for stems in groups for stem in _known(stems)})
+    return "SELECT stem, CAST(sum(rows) AS bigint) FROM lexicon WHERE stem = ANY (?) GROUP BY stem", (wanted,)
+
+
+def _narrowing(filters: Filters) -> "tuple[Statement, Filters]":
+    """What tells the sorts that filters let through, and the filters they leave open."""
+    left = replace(filters, project_key="", kind="", scope="", namespace=None, statuses=())
+    condition, values = where(replace(filters, tags=(), session_id="", since=None, until=None, deleted=False))
+    condition = condition.replace("o.deleted_at IS NULL", "1 = 1")
+    return (f"SELECT o.sort, {condition} FROM sorts o WHERE o.observations > 0", values), left
+
+
+def _body(entry: IndexEntry) -> str:
+    """The stems in order between spaces, a line for each column."""
+    columns = (_known(stems_in(text)) for text in (entry.title, entry.content, entry.tags))
+    return "\n".join(f" {' '.join(column)} " for column in columns)
 
 
 def _known(stems: Sequence[str]) -> list[str]:
@@ -238,7 +259,15 @@ def _any(parts: tuple[Expression, ...], sorts: list[int] | None) -> "tuple[str, 
 
 
 def _with_stems(stems: list[str], sorts: list[int] | None) -> "tuple[str, list[Any]]":
-    return f"SELECT id, place, units FROM post WHERE stem = ANY (?){_sorted(sorts)}", [stems, *_given(sorts)]
+    return f"SELECT id, place, units FROM post WHERE {_worded('stem = ANY (?)')}{_sorted(sorts)}", [
+        stems,
+        *_given(sorts),
+    ]
+
+
+def _worded(condition: str) -> str:
+    """The condition of a posting whose stem fulfils one, in any realm that is seen."""
+    return f"word = ANY (ARRAY(SELECT word FROM lexicon WHERE {condition}))"
 
 
 def _phrase(text: str, sorts: list[int] | None, *, is_open: bool) -> "tuple[str, list[Any]]":
@@ -246,7 +275,7 @@ def _phrase(text: str, sorts: list[int] | None, *, is_open: bool) -> "tuple[str,
     if len(stems) == 1 and is_open:
         begin = stems[0]
         return (
-            f"SELECT id, place, units FROM post WHERE stem >= ? AND stem < ?{_sorted(sorts)}",
+            f"SELECT id, place, units FROM post WHERE {_worded('stem >= ? AND stem < ?')}{_sorted(sorts)}",
             [begin, begin + _LAST, *_given(sorts)],
         )
     if len(stems) < 2:
@@ -254,8 +283,10 @@ def _phrase(text: str, sorts: list[int] | None, *, is_open: bool) -> "tuple[str,
     # The rarest of the words that must stand there whole leads to the rows; the phrase is then looked for in each.
     whole = stems[:-1] if is_open else stems
     sql = (
-        "SELECT p.id, p.place, p.units FROM post p JOIN search_text t ON t.id = p.id WHERE p.stem ="
-        " (SELECT stem FROM lexicon WHERE stem = ANY (?) GROUP BY stem ORDER BY sum(rows), stem LIMIT 1)"
-        f"{_sorted(sorts)} AND strpos(t.body, ?) > 0"
+        "SELECT p.id, p.place, p.units FROM post p JOIN search_text t ON t.id = p.id WHERE p."
+        + _worded(
+            "stem = (SELECT stem FROM lexicon WHERE stem = ANY (?) GROUP BY stem ORDER BY sum(rows), stem LIMIT 1)"
+        )
+        + f"{_sorted(sorts)} AND strpos(t.body, ?) > 0"
     )
     return sql, [whole, *_given(sorts), f" {' '.join(stems)}{'' if is_open else ' '}"]

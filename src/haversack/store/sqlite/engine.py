@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from errno import EDQUOT, ENOSPC, EROFS
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from haversack.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
-from haversack.store.engine import ConstraintBroken, Hint, Row, Value
+from haversack.store.engine import ConstraintBroken, Hint, Row, Statement, Value
 from haversack.store.sqlite import schema
 from haversack.store.sqlite.words import FtsWords
+
+if TYPE_CHECKING:
+    from haversack.store.copying import Incoming
 
 BUSY_TIMEOUT_MS = 30_000
 _LEAST_ROOM = 200_000
@@ -59,6 +62,13 @@ class Reader:
     def hint(self, name: Hint) -> str:
         return _HINTS[name]
 
+    def ahead(self, statements: Callable[[], Iterable[Statement]]) -> None:
+        """Nothing: to ask costs no way."""
+
+    def numbers(self) -> dict[str, int]:
+        """The last number that was given in each table that numbers its rows."""
+        return dict(self.rows("SELECT name, seq FROM sqlite_sequence WHERE name <> 'vector_changes'"))
+
     def execute(self, sql: str, values: Sequence[Value] = ()) -> apsw.Cursor:
         """Run a statement of SQLite's own."""
         try:
@@ -77,16 +87,8 @@ class Writer(Reader):
         return self._connection.changes()
 
     def run_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+        """Run a statement once for each row of values."""
         self._connection.executemany(sql, rows)
-
-    def adopt_salt(self, salt: str) -> None:
-        self.execute("UPDATE meta SET value = ? WHERE name = 'salt'", (salt,))
-
-    def together(self) -> AbstractContextManager[object]:
-        return nullcontext()
-
-    def count_rows(self) -> None:
-        """Nothing: statements say which index they mean where it matters."""
 
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
         found: Any = self.execute(sql, values).fetchall()[0][0]
@@ -180,6 +182,12 @@ class Database:
 
     def note_export(self, what: str) -> None:
         """Nothing: a file is one person's, and keeps no audit."""
+
+    def incoming(self, salt: str) -> "Incoming":
+        """What a copy of the store that has such a salt is put into, if this one is empty."""
+        from haversack.store.sqlite.incoming import SqliteIncoming
+
+        return SqliteIncoming(self.path, salt)
 
     def size(self) -> int:
         """The bytes of the file, its log among them."""

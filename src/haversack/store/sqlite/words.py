@@ -1,6 +1,6 @@
 """The search index on FTS5."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from haversack.store.sqlite.marks import marks, narrowed
 from haversack.store.words import Census, IndexEntry, Match, Posting
 
 if TYPE_CHECKING:
-    from haversack.store.engine import Row, Value
+    from haversack.store.engine import Row, Statement, Value
     from haversack.store.sqlite.engine import Reader
 
 
@@ -62,6 +62,9 @@ class FtsWords:
 
     def clear(self) -> None:
         self._tx.execute("DELETE FROM search_index")
+
+    def expected(self, groups: Sequence[Sequence[str]], filters: Filters) -> "Iterable[Statement]":
+        return ()
 
     def census(self) -> Census:
         rows = self._tx.value("SELECT coalesce(sum(observations), 0) FROM tallies")

@@ -108,13 +108,13 @@ def migrate_store(
     dry_run: Annotated[bool, "Copy and check, then undo it"] = False,
     switch: Annotated[bool, "Use the new store from now on: write it into config.toml"] = False,
 ) -> Outcome:
-    """Copy a store to another place in one transaction, checked before it ends; the source is never changed."""
+    """Copy a store to another place, compared row by row before it is used; cut off, run it again and it goes on."""
     from haversack.memory.transfer import migration
 
     began = time.monotonic()
     config = caller.config
     held = _engine(caller, source or config.store.url or config.store_path, must_exist=True)
-    new = _engine(caller, target, must_exist=False, in_memory=dry_run)
+    new = _engine(caller, target, must_exist=False)
     try:
         done = migration.migrate(held, new, dry_run=dry_run, step=caller.console.progress)
     finally:
@@ -122,28 +122,30 @@ def migrate_store(
         new.close()
     seconds = time.monotonic() - began
     rows = ", ".join(f"{count:,} {name}" for name, count in done.rows.items() if count) or "nothing"
-    text = f"copied {rows} in {seconds:.1f} s; {done.searches} searches give the same answers"
+    text = f"copied {rows} in {seconds:.1f} s; every row and {done.searches} searches are the same"
+    if done.resumed:
+        text += f"; {done.resumed:,} rows were there from an earlier try"
     if dry_run:
         return Done(f"{text}; a dry run, so it was undone", {"rows": done.rows, "searches": done.searches})
     if switch:
         write_setting(config.home, "store", "url", target if is_server(target) else "")
         text += f"\n{os.path.join(config.home, CONFIG_FILE)} now names the new store"
-    return Done(text, {"rows": done.rows, "searches": done.searches, "switched": switch})
+    return Done(text, {"rows": done.rows, "searches": done.searches, "resumed": done.resumed, "switched": switch})
 
 
-def _engine(caller: Caller, place: str, *, must_exist: bool, in_memory: bool = False) -> Engine:
+def _engine(caller: Caller, place: str, *, must_exist: bool) -> Engine:
     if is_server(place):
         from haversack.store.postgres import open_store
 
         return open_store(place, member=caller.config.store.member)
-    from haversack.store.sqlite.engine import MEMORY, Database
+    from haversack.store.sqlite.engine import Database
 
     if "\0" in place:
         raise NotFound("a file's name cannot hold the character U+0000", hint="name another file")
     path = os.path.join(caller.directory, os.path.expanduser(place))
     if must_exist and not os.path.exists(path):
         raise NotFound(f"there is no store {path}", hint="name a file or a postgresql:// address with --from")
-    return Database(MEMORY if in_memory else path)
+    return Database(path)
 
 
 def _driver() -> None:
