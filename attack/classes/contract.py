@@ -7,11 +7,12 @@ from attack.places import project
 from attack.trial import Trial, answered, attack
 from haversack.app import Caller
 from haversack.errors import HaversackError
+from haversack.tokens.profiles import profile_names
 from haversack.tools.declaration import Parameter, Tool
 from haversack.tools.registry import tools
 from haversack.tools.road.call import call
 
-PROFILES = ("o200k", "bytes4", "claude")
+PROFILES = profile_names()
 NOT_OFFERED = frozenset({"upkeep", "housekeeping"})
 """Commands of the user's own, which take any path and may write there."""
 TEXTS = (
@@ -54,8 +55,10 @@ def run(trial: Trial) -> None:
         what = f"{profile} {tool.name}({json.dumps(arguments, default=str)[:200]})"
         try:
             reply = call(callers[profile], tool.name, arguments)
-        except HaversackError:
-            trial.judge(what, True)
+        except HaversackError as error:
+            said = error.written(as_json=arguments.get("format") == "json")
+            cost = callers[profile].profile.count(said)
+            trial.judge(f"{what}: an error of {cost} tokens for {budget}", cost <= budget)
             continue
         except Exception as error:  # noqa: BLE001 - a call that fails in any other way is what is looked for
             trial.judge(f"{what}: {type(error).__name__}: {error}", False)
@@ -101,6 +104,10 @@ def _value(trial: Trial, parameter: Parameter, keys: list[str]) -> object:
             return trial.random.choice((1, 2, 3, 10, 100, 10**9))
         case "number":
             return trial.random.choice((0.0, 0.5, 1.0, 70.0))
-        case "array":
+        case "strings":
             return trial.random.choices(TEXTS, k=trial.random.randrange(4))
+        case "integers":
+            return trial.random.choices((1, 2, 3, 10**9, -1), k=trial.random.randrange(4))
+        case "object":
+            return dict.fromkeys(trial.random.choices(TEXTS, k=trial.random.randrange(3)), 70)
     return trial.random.choice(TEXTS)

@@ -46,9 +46,13 @@ def run(trial: Trial) -> None:
             target.app.close()
             continue
         try:
+            # Names are not searched for secrets, here as little as in a save.
+            is_name = what.startswith(("project ", "namespace "))
             saved = answered(target, "mem_save", title=f"after {number}", content=f"saved after import {number}")
             found = answered(target, "mem_search", query="after import title content", detail_level="full")
-            trial.judge(f"{what}: {saved[:100]}", not saved.startswith("refused") and "hunter2hunter2" not in found)
+            trial.judge(
+                f"{what}: {saved[:100]}", not saved.startswith("refused") and (is_name or "hunter2hunter2" not in found)
+            )
         except Exception as error:  # noqa: BLE001 - anything but a refusal is a break
             trial.judge(f"{what}, then {type(error).__name__}: {error}", False)
         target.app.close()

@@ -3,6 +3,7 @@
 import pytest
 
 from haversack.app import Caller
+from haversack.errors import HaversackError
 from haversack.memory import context
 from haversack.memory.save import pipeline
 from haversack.memory.save.pipeline import Draft
@@ -82,3 +83,29 @@ def test_packs_and_contexts_never_walk_through_the_table(caller: Caller, project
     for statement, plan in plans:
         assert "TEMP B-TREE FOR ORDER BY" not in plan, statement
         assert "SCAN o" not in plan or "tallies" in statement or "USING INDEX" in plan, statement
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [
+        ("mem_search", "query"),
+        ("context_pack", "query"),
+        ("mem_suggest_topic_key", "title"),
+        ("mem_save", "title"),
+        ("mem_save_prompt", "content"),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_thirty_megabytes_of_words_are_refused_before_they_are_read(
+    caller: Caller, tool: str, name: str, form: str
+) -> None:
+    sent = {"title": "t", "content": "c"} if tool == "mem_save" else {}
+    with pytest.raises(HaversackError, match="30,000,000 characters") as caught:
+        call(caller, tool, sent | {name: "alpha beta " * 2_727_272 + "gamma 汉!", "max_tokens": 64, "format": form})
+    assert caught.value.hint
+    assert caller.profile.count(caught.value.written(as_json=form == "json")) <= 64
+
+
+def test_a_question_as_long_as_a_memory_may_be_is_answered(caller: Caller) -> None:
+    pipeline.save(caller.memory, Draft(title="Rotation", content="the token rotates"))
+    assert call(caller, "mem_search", {"query": "token " * 33_000}).names == ("#1",)

@@ -99,9 +99,14 @@ def filters(
     )
 
 
+LONGEST_QUERY = 200_000
+"""Characters of a question: more than anybody asks, and quick to read."""
+
+
 def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", limit: int = 10) -> Found:
     """The observations that match, best first; in a conversation also the turns beside a match."""
     check_limit(limit)
+    check_length(text)
     query = parse_query(text)
     if mode == "any" and (days := days_only(text, memory.now())):
         return _written_in(memory, query, days, chosen, limit)
@@ -308,8 +313,17 @@ def _degrees(tx: Reader, rows: list[Placed]) -> dict[int, int]:
     return relations.degrees(tx, [row.id for row in rows]) if rows else {}
 
 
+def check_length(text: str) -> None:
+    """Refuse a text that is no question: 64 of its words would be searched for, after reading all of it."""
+    if len(text) > LONGEST_QUERY:
+        raise InvalidArgument(
+            f"query has {len(text):,} characters", hint=f"use at most {LONGEST_QUERY:,}: the words that matter"
+        )
+
+
 def count_search_results(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any") -> int:
     """How many observations match, under the same conditions as `search`."""
+    check_length(text)
     query = parse_query(text)
     if not query.terms:
         return 0

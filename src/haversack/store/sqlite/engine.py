@@ -336,7 +336,7 @@ def translated(path: str) -> Iterator[None]:
             f"the store {path} stayed locked for {BUSY_TIMEOUT_MS // 1000} seconds",
             hint="another process is holding it; try again, or run `haversack doctor`",
         ) from None
-    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintError) as error:
         raise _damaged(path, error) from None
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError) as error:
         raise (_full(path) if _has_no_room(path) else _read_only(path, error)) from None
@@ -365,8 +365,9 @@ def translated(path: str) -> Iterator[None]:
 
 
 def _damaged(path: str, error: apsw.Error) -> Exception:
-    # The statements are ours and the version was checked, so a missing name means a damaged schema.
-    if isinstance(error, apsw.SQLError) and not str(error).startswith(("no such table", "no such column")):
+    # The statements are ours and the version was checked, so a missing name means a damaged schema. A constraint that
+    # a statement of ours breaks has another error; this one is of the search index.
+    if isinstance(error, apsw.SQLError) and not str(error).startswith(("no such ", "vtable constructor failed")):
         return error
     return StoreDamaged(
         f"the store {path} is damaged ({str(error)!a})", hint="run `haversack doctor`; nothing has been changed"

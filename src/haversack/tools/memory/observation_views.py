@@ -218,7 +218,8 @@ def session_block(
         span += f" to {times.minute(session.ended_at)}"
 
     def text(level: str) -> str:
-        head = f"- session {one_line(session.id, 80)} ({project or session.project or 'no project'}, {span})"
+        where = one_line(project or session.project, 200) or "no project"
+        head = f"- session {one_line(session.id, 80)} ({where}, {span})"
         if level == "summary" or not session.summary:
             return head
         if level == "standard":
@@ -248,7 +249,7 @@ def prompt_block(prompt: Prompt, *, section: str = "", worth: float = 1.0) -> Bl
 
     def text(level: str) -> str:
         head = f"- prompt {prompt.id} ({times.date(prompt.created_at)}):"
-        if level == "full" and "\n" in prompt.content:
+        if level == "full" and len(prompt.content.splitlines()) > 1:
             return f"{head}\n{passage(prompt.content)}"
         return f"{head} {shown(level)}"
 

@@ -219,7 +219,8 @@ def pack_block(
             return f"{short}\n{excerpt(one_line(observation.content, SNIPPET_WIDTH))}"
         # A pack is pasted elsewhere, where a memory must not pass for several.
         title = " ".join(observation.title.split())
-        written = replace(observation, title=title, content=passage(observation.content))
+        names = {"kind": field(observation.kind), "tags": tuple(map(field, observation.tags))}
+        written = replace(observation, title=title, content=passage(observation.content), **names)
         return building.entry(written, usual_date=usual_date, project=place)
 
     def facts(level: str) -> Facts:

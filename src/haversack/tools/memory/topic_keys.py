@@ -20,5 +20,9 @@ def mem_suggest_topic_key(caller: Caller, *, title: str = "", content: str = "",
     """Propose a topic_key (family/slug) for mem_save."""
     if not (title.strip() or content.strip()):
         raise InvalidArgument("mem_suggest_topic_key needs words", hint="give title, content or both")
+    for name, text in (("title", title), ("content", content)):
+        if len(text) > caller.config.memory.max_content:
+            most = f"use at most {caller.config.memory.max_content:,}, as mem_save does"
+            raise InvalidArgument(f"{name} has {len(text):,} characters", hint=most)
     key = suggest_topic_key(title, content, kind)
     return Document(key, name="topic_key", facts={"topic_key": key}, brief=key)
