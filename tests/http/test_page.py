@@ -102,6 +102,15 @@ def test_the_meter_is_the_figure_of_the_reply_an_agent_gets(visitor: Visitor) ->
         assert f"{reply.shown} of {reply.total} shown" in str(visitor.page.text_content(".meter .note"))
 
 
+def test_a_reply_is_shown_as_its_items_under_their_days(visitor: Visitor) -> None:
+    visitor.open("memory?q=how did we do the jwt auth&n=300")
+    visitor.page.wait_for_selector(".list [role=option]")
+    first = visitor.page.locator(".list [role=option]").first
+    assert first.locator(".kind").text_content() == "decision"
+    assert "2026-02-07" not in str(first.text_content())
+    assert "2026-02-07" in visitor.page.locator(".list .head").all_text_contents()
+
+
 def test_a_pack_is_the_bytes_the_command_line_prints(visitor: Visitor) -> None:
     visitor.open("pack?n=300")
     visitor.page.wait_for_selector(".lane li")

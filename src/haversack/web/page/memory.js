@@ -8,10 +8,10 @@ export function parts(text, ids) {
   const wanted = new Set(ids);
   const found = [];
   for (const line of text.split("\n")) {
-    const start = /^#(\d+) (?:\[([^\]\s]+)\] )?/.exec(line);
-    if (start && wanted.delete(Number(start[1]))) found.push({ id: Number(start[1]), kind: start[2] || "", text: line.slice(start[0].length) });
+    const start = /^#(\d+) (\(.*?\) (?=\[))?(?:\[([^\]\s]+)\] )?/.exec(line);
+    if (start && wanted.delete(Number(start[1]))) found.push({ id: Number(start[1]), kind: start[3] || "", text: (start[2] || "") + line.slice(start[0].length) });
     else if (/^(⚡|📏|Showing )/u.test(line)) continue;
-    else if (/^(## |\[\d{4}-\d\d-\d\d\]$)/.test(line)) found.push({ heading: line.replace(/^## |[[\]]/g, "") });
+    else if (/^(## |\[?\d{4}-\d\d-\d\d\]?$)/.test(line)) found.push({ heading: line.replace(/^## |[[\]]/g, "") });
     else if (/^- (session|prompt) /.test(line) || !found.length || found.at(-1).heading) { if (line.trim()) found.push({ other: line }); }
     else found.at(-1)[found.at(-1).id ? "text" : "other"] += `\n${line}`;
   }
