@@ -40,7 +40,7 @@ SECRET = [
     # Within a line.
     "x/:_authToken=⟦abcd1234⟧ here",
     "so PASSWORD=⟦abc1⟧ here",
-    "x" * 300 + " api_key=/v1/list?token=⟦abcd1234efgh⟧",
+    "x" * 300 + " token=none;password=⟦hunter2x9⟧ then",
     # Known by their shape.
     "xoxb-⟦1234567890⟧",
     "Authorization: Basic ⟦aBcdefgh⟧",
@@ -66,7 +66,7 @@ HARMLESS = [
     'token = "abcdefghijklmnopqrstuvw"',
     'token = "abc{name}12345"',
     'token = "/etc/app/token1234"',
-    'token = "/usr/local/share/secrets/application-k1"',
+    'token = "/usr/local/share/secrets/application-ke1"',
     "so PASSWORD=1234 is",
     "PASSWORD=abc",
     "MY_TOKEN=abcdefg",
@@ -102,3 +102,9 @@ def test_what_is_just_no_secret_stays(text: str) -> None:
 
 def test_a_secret_in_a_short_key_of_an_object_is_taken_out() -> None:
     assert "hunter2x9" not in str(redact_json({"pwd=hunter2x9": 1}))
+
+
+def test_a_secret_of_letters_alone_is_taken_out_of_the_keys_of_an_object() -> None:
+    secret = "AKIA" + "IOSFODNN" + "SEXAMPLE"
+    assert secret.isalpha()
+    assert secret not in str(redact_json({secret: 1}))

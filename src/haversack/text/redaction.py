@@ -14,7 +14,8 @@ PRIVATE = "private-tag"
 _PRIVATE_TAG = pattern(r"<\s{0,16}(?P<close>/?)\s{0,16}private(?=[\s/>])[^<>]*>", re.IGNORECASE)
 # Removing one secret can expose another, such as a password that was joined to it; more rounds find nothing.
 _MOST_ROUNDS = 8
-_SHORT_WORD = 15
+_SHORT_WORD = 20
+"""The shortest secret of letters alone has as many."""
 
 
 @record

@@ -20,7 +20,7 @@ class LeftOut:
     key: str
     items: int
     price: int
-    exact: bool = True
+    exact: bool
 
     @property
     def way(self) -> str:

@@ -68,7 +68,7 @@ class _Paging:
     def _page(self, frame: Frame) -> Draft | None:
         document, layout = self.document, self.layout
         units = self._units()
-        worst = LeftOut(DEAREST_KEY, self.total, self.profile.tokens(2 * units))
+        worst = LeftOut(DEAREST_KEY, self.total, self.profile.tokens(2 * units), exact=True)
         empty = replace(frame, left=worst, allows=layout.notes.spendable)
         room = self.budget.units - sum(map(self.measure, self._around(empty))) - 2
         for _ in range(8):
