@@ -10,7 +10,7 @@ demo: $(VENV)/installed
 
 test: install-dev
 	@$(BIN)/python tools/install_inspector.py
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 $(if $(filter postgresql,$(STORE)),--engine postgres -rs)
 
 test-gateway: install-dev
 	@$(BIN)/python tools/install_servers.py
