@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haversack.app import Caller, open_caller
-from haversack.config import BudgetSettings, Config, ServerSettings, TokenSettings, load
+from haversack.config import BudgetSettings, Config, ServerSettings, TokenSettings, WorkspaceSettings, load
 from haversack.errors import Conflict, ExpiredKey, InvalidArgument, NotFound, UnknownTool
 from haversack.store.records import Entry
 from haversack.tools.budget.account import described
@@ -352,3 +352,21 @@ def test_one_call_is_one_transaction(debited: Caller) -> None:
     call(debited, "mem_search", {"query": "gateway port", "limit": 5})
     assert commits == ["commit"]
     assert newest(debited).rest
+
+
+def test_the_log_says_how_many_lines_were_shown_and_what_was_sent(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("".join(f"line {number} of the notes\n" for number in range(58)))
+    config = Config(home=str(tmp_path / "home"), workspace=WorkspaceSettings(root=str(tmp_path)))
+    caller = open_caller(config, directory=str(tmp_path), own_account=True)
+    first = call(caller, "read_file", {"path": "notes.txt", "max_tokens": 300})
+    assert 0 < first.shown < 58 and first.left
+    page = call(caller, "more", {"key": first.left.key, "max_tokens": 150})
+    assert page.left
+    whole = call(caller, "read_file", {"path": "notes.txt"})
+    log = call(caller, "work_log", {}).text
+    assert f"; {first.shown} of 58 lines shown" in log and f"; {page.shown} of 58 lines shown" in log
+    assert log.count(" lines shown") == 2, "what was shown whole needs no word"
+    for reply in (first, page, whole):
+        assert re.search(rf"\) {reply.tokens}(?: \(~{reply.left.price if reply.left else 0} left out\))?->", log)
+    assert log.count("📏") == 1 and "  " not in log
+    caller.app.close()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from haversack.app import Caller
 from haversack.errors import HaversackError, StoreError
 from haversack.tools.road.drafts import Remainder, Reply
-from haversack.tools.road.outcomes import Done, Outcome
+from haversack.tools.road.outcomes import Document, Done, Outcome
 from haversack.worklog.log_line import ARGUMENTS, VALUE, attempt, written
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ class Trail:
 
         if account:
             brief = outcome.brief if isinstance(outcome.brief, str) else attempt(outcome.brief)
+            if isinstance(outcome, Document) and reply.left:
+                # The line is written before anybody knows how much of the text a reply has room for.
+                brief += f"; {reply.shown:,} of {reply.total:,} lines shown"
             call = self._call(brief, reply)
             return self._caller.log.add(account, call, beside=beside, first=tell) is not None
         if beside:
