@@ -35,6 +35,7 @@ def test_no_module_name_stands_twice_in_one_room(room: str) -> None:
 
 
 TWO_ENGINES = {
-    ("store", name) for name in ("engine", "schema", "words", "health", "postings", "connection", "migrations")
+    ("store", name)
+    for name in ("engine", "schema", "words", "health", "incoming", "postings", "connection", "migrations")
 }
 """What each of the store's engines has under the same name, as the protocol has it."""
