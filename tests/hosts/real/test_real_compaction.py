@@ -20,7 +20,9 @@ FULL = 29_000
 
 def codex(host: RealHost, user: Machine) -> None:
     typed = host.command(user, PROMPT)
-    done = user.run(*typed[:-1], "-c", f"model_auto_compact_token_limit={FULL - 1_000}", typed[-1])
+    # On a busy machine it would ask its model before the server has started.
+    settings = ["-c", "mcp_servers.haversack.required=true", "-c", f"model_auto_compact_token_limit={FULL - 1_000}"]
+    done = user.run(*typed[:-1], *settings, typed[-1])
     assert done.returncode == 0, done.stderr[-2_000:]
 
 
