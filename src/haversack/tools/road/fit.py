@@ -124,7 +124,7 @@ class _Fitting:
         larger budget could show less.
         """
         near = [step for step in _STEPS if self.budget.tokens < step < self.budget.tokens + 96]
-        left = LeftOut(DEAREST_KEY, self.result.total, self.prices.likely(self.blocks, self.blocks))
+        left = LeftOut(DEAREST_KEY, self.result.total, self.prices.likely(self.blocks, self.blocks), exact=True)
         return min(self._room_at(tokens, left) for tokens in (self.budget.tokens, *near))
 
     def _room_at(self, tokens: int, left: LeftOut) -> int:
