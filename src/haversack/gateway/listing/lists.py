@@ -18,7 +18,7 @@ LARGEST_INDEX = 4_000
 _CHARACTERS_PER_TOKEN = 4
 _SIZE_KEY = "anthropic/maxResultSizeChars"
 _SENTENCE = pattern(r"(.*?[.!?])(?:\s|$)")
-_LONGEST_SENTENCE = 90
+_LONGEST_SENTENCE = 80
 _WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
 _ENDING = pattern(r"(?<=...)(?:ing|ed|es|s|e)$")
 _FOUND = 8
