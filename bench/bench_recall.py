@@ -117,7 +117,7 @@ class QuestionSet:
                     self.caller,
                     "mem_save",
                     {
-                        "title": turn["who"],
+                        "title": turn["who"].strip() or "(no title)",
                         "content": text,
                         "project": project,
                         "session_id": f"{project}-{turn['s']}",

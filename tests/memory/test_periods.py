@@ -106,3 +106,19 @@ def test_a_date_only_question_lists_that_time_with_its_total(caller: Caller, clo
     assert (found.total, found.others) == (3, (new[0],))
     yesterday = search.search(caller.memory, "what did we do yesterday", search.filters(caller.memory, project="p"))
     assert [hit.observation.id for hit in yesterday.hits] == [old]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Was haben wir heute gemacht?", Span(TODAY, TODAY)),
+        ("was haben wir gestern gemacht", Span(TODAY - 1, TODAY - 1)),
+        ("Was war letzte Woche?", Span(TODAY - 9, TODAY - 3)),
+        ("qu'avons-nous fait aujourd'hui", Span(TODAY, TODAY)),
+        ("¿Qué hicimos ayer?", Span(TODAY - 1, TODAY - 1)),
+        ("cosa abbiamo fatto oggi", Span(TODAY, TODAY)),
+        ("was haben wir heute über Zeppeline gesagt", None),
+    ],
+)
+def test_days_are_understood_in_other_languages(text: str, days: Span | None) -> None:
+    assert days_only(text, NOW) == days

@@ -22,12 +22,19 @@ decide decision|fail failure|choose choice|analyse analyze analysis|delete delet
 colour color|synchronise synchronize sync|config configuration configure|auth authentication authenticate
 doc documentation|repo repository|db database|env environment|perf performance|param parameter|arg argument
 dir directory|admin administrator|app application|info information|spec specification|regex regexp
+haus hauser hausern|buch bucher buchern|bild bilder bildern|wort worter wortern|mann manner mannern|kind kinder kindern
+land lander landern|dorf dorfer dorfern|rad rader radern|blatt blatter blattern|fach facher fachern|dach dacher
+schloss schlosser|wald walder waldern|glas glaser glasern|feld felder feldern|schild schilder|gut guter|amt amter amtern
+band bander bandern|volk volker volkern|licht lichter|kleid kleider|fehler fehlern|nutzer nutzern|schlussel schlusseln
+frau frauen|zahl zahlen|zeit zeiten|arbeit arbeiten|tur turen|welt welten|bank banken|uhr uhren|mensch menschen
+schritt schritte schritten|wert werte werten|dienst dienste diensten|projekt projekte projekten|tag tage tagen
 """
 
 # Ending of a word -> the ending of another form of it. Only endings that are unmistakable in their language and that
 # Porter's English rules do not bring together; all without accents, as the index holds them.
 _ENDINGS = (
     ("oyment", "oy"), ("oyments", "oy"), ("oy", "oyment"), ("ayment", "ay"), ("ayments", "ay"), ("ay", "ayment"),
+    ("oying", "oyment"), ("oyed", "oyment"), ("oys", "oyment"),
     ("ungen", "ung"), ("ung", "ungen"), ("heiten", "heit"), ("heit", "heiten"), ("keiten", "keit"),
     ("keit", "keiten"), ("schaften", "schaft"), ("schaft", "schaften"), ("ionen", "ion"), ("ion", "ionen"),
     ("itaten", "itat"), ("itat", "itaten"),
@@ -36,6 +43,13 @@ _ENDINGS = (
     ("sion", "siones"), ("siones", "sion"), ("ione", "ioni"), ("ioni", "ione"),
     ("iao", "ioes"), ("ioes", "iao"), ("al", "aux"), ("aux", "al"),
     ("ering", "eringen"), ("eringen", "ering"), ("orna", "a"), ("a", "orna"),
+    ("e", "en"), ("en", "e"), ("ei", "eien"), ("eien", "ei"), ("or", "oren"), ("oren", "or"), ("ur", "uren"),
+    ("uren", "ur"), ("ik", "iken"), ("iken", "ik"), ("anz", "anzen"), ("anzen", "anz"), ("enz", "enzen"),
+    ("enzen", "enz"), ("in", "innen"), ("innen", "in"), ("nis", "nisse"), ("nisse", "nis"), ("nissen", "nis"),
+    ("o", "i"), ("i", "o"), ("ttore", "ttori"), ("ttori", "ttore"), ("rrore", "rrori"), ("rrori", "rrore"),
+    ("co", "chi"), ("chi", "co"), ("go", "ghi"), ("ghi", "go"),
+    ("ca", "che"), ("che", "ca"), ("ga", "ghe"), ("ghe", "ga"), ("z", "ces"), ("ces", "z"), ("on", "ones"),
+    ("ones", "on"),
 )  # fmt: skip
 # Endings of Russian nouns and adjectives: a word that has one is sought with every one of them.
 _CYRILLIC_ENDINGS = (
@@ -47,6 +61,8 @@ _LEAST_CYRILLIC_ROOT = 4
 """Letters that are left of a Russian word without its ending; less tells too little."""
 _LEAST_ROOT = 1
 """Letters that must stand before an ending."""
+_LEAST_SHORT_ROOT = 3
+"""Letters that must stand before an ending of one or two letters, which short words have by chance; but "pay"."""
 
 
 @cache
@@ -68,7 +84,8 @@ def _derived(word: str) -> list[str]:
     return [
         word.removesuffix(ending) + other
         for ending, other in _ENDINGS
-        if word.endswith(ending) and len(word) >= len(ending) + _LEAST_ROOT
+        if word.endswith(ending)
+        and len(word) >= len(ending) + (_LEAST_ROOT if len(ending) > 2 or ending[-1] == "y" else _LEAST_SHORT_ROOT)
     ]
 
 

@@ -36,6 +36,24 @@ _SIGNS = frozenset((*_MONTHS, "ago", "last", "this", "past", "previous", "today"
 _TIME_WORDS = _SIGNS.union(
     _WEEKDAYS, _NUMBERS, ("a", "an", "of", "day", "week", "month", "year", "days", "weeks", "months", "years")
 )
+# How other languages speak of days and weeks, and the words around that name nothing to look for.
+_SPOKEN_ELSEWHERE = {
+    "today": ("heute", "aujourd'hui", "aujourd’hui", "hoy", "oggi"),
+    "yesterday": ("gestern", "ayer", "ieri"),
+    "last week": ("letzte woche", "vorige woche", "la semaine dernière", "la semana pasada", "la settimana scorsa"),
+    "this week": ("diese woche", "cette semaine", "esta semana", "questa settimana"),
+    "last month": ("letzten monat", "vorigen monat", "le mois dernier", "el mes pasado", "il mese scorso"),
+    "this month": ("diesen monat", "ce mois", "este mes", "questo mese"),
+    "last year": ("letztes jahr", "voriges jahr", "l'année dernière", "el año pasado", "l'anno scorso"),
+    "this year": ("dieses jahr", "cette année", "este año", "quest'anno"),
+}
+_ENGLISH = {spoken: english for english, others in _SPOKEN_ELSEWHERE.items() for spoken in others}
+_ELSEWHERE = pattern(rf"(?<!\w)(?:{'|'.join(sorted(_ENGLISH, key=len, reverse=True))})(?!\w)")
+_ASKING_WORDS_ELSEWHERE = """
+was haben wir gemacht getan habe ich ist war passiert zeig zeige mir alles geschehen wurde
+qu avons nous ai je fait est il passé s que hicimos hice pasó hemos hecho qué cosa abbiamo fatto ho
+"""
+_ASKING_ELSEWHERE = frozenset(_ASKING_WORDS_ELSEWHERE.split())
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _CLOSE = 3
 """Days around a span that are close to it."""
@@ -61,9 +79,18 @@ class Span:
 When = Period | Span
 
 
+def _in_english(text: str) -> str:
+    """A text in lower case, with the days and weeks of other languages named in English."""
+    lowered = text.lower()
+    # The expression is slow to compile, and most questions hold none of its words.
+    if not any(spoken in lowered for spoken in _ENGLISH):
+        return lowered
+    return _ELSEWHERE.sub(lambda found: _ENGLISH[found[0]], lowered)
+
+
 def periods_in(text: str, now: int) -> tuple[When, ...]:
     """The times a text speaks of, the most exact kind found."""
-    lowered = text.lower()
+    lowered = _in_english(text)
     if _SIGNS.isdisjoint(words_in(lowered)) and not any(character.isdigit() for character in lowered):
         return ()
     today = now // DAY
@@ -91,16 +118,17 @@ def days_only(text: str, now: int) -> Span | None:
 
     A month or day without a year is the last one that has begun.
     """
-    lowered = text.lower()
+    lowered = _in_english(text)
+    allowed = _SAYS_NO_MORE if lowered == text.lower() else _SAYS_NO_MORE | _ASKING_ELSEWHERE
     # Most questions name something; the expressions below are slow to compile.
-    if any(word.isalpha() and word not in _SAYS_NO_MORE and word not in _TIME_WORDS for word in words_in(lowered)):
+    if any(word.isalpha() and word not in allowed and word not in _TIME_WORDS for word in words_in(lowered)):
         return None
     rest = lowered
     for spoken in (_ISO_DATE, _AGO, _LAST, _DAY, _DATE):
         rest = spoken.sub(" ", rest)
     if rest == lowered:
         rest = _YEAR.sub(" ", rest)
-    if any(word not in _SAYS_NO_MORE for word in _WORD.findall(rest)):
+    if any(word not in allowed for word in _WORD.findall(rest)):
         return None
     spans = [_days(period, now // DAY) for period in periods_in(text, now)]
     return Span(min(span.first for span in spans), max(span.last for span in spans)) if spans else None
