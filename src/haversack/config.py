@@ -74,6 +74,13 @@ class WorkspaceSettings:
 
 
 @record
+class RecallSettings:
+    """How replies mark what they recall: `fence` puts it between two lines that nothing in it can imitate."""
+
+    fence: bool = False
+
+
+@record
 class HookSettings:
     """What hosts get from their hooks, in tokens; `relevance` is the percentage of a prompt a memory must be about."""
 
@@ -132,6 +139,7 @@ class Config:
     budget: BudgetSettings = BudgetSettings()
     stash: StashSettings = StashSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
+    recall: RecallSettings = RecallSettings()
     hooks: HookSettings = HookSettings()
     server: ServerSettings = ServerSettings()
     store: StoreSettings = StoreSettings()

@@ -36,7 +36,7 @@ def call(caller: Caller, name: str, arguments: Mapping[str, object], options: Op
         arguments = with_whole_characters(arguments)
         origin = Origin(tool.name, arguments, tool.default_tokens)
         values = validate(tool, arguments)
-        asked = _asked(values, options)
+        asked = _asked(values, options, fenced=caller.config.recall.fence)
         if tool.writes and not tool.atomic and tool.group != "memory":
             return _done(caller, tool, origin, values, asked)
         return persistently(partial(_done, caller, tool, origin, values, asked))
@@ -71,13 +71,14 @@ def _wanted(arguments: Mapping[str, object]) -> Asked:
     return asked
 
 
-def _asked(values: dict[str, Any], options: Options) -> Asked:
+def _asked(values: dict[str, Any], options: Options, *, fenced: bool) -> Asked:
     """What the reply is to be like, taken out of a call's values: the rest is for the tool's function."""
     return Asked(
         max_tokens=values.pop("max_tokens"),
         level=values.pop("detail_level", "") or "standard",
         format=values.pop("format"),
         footer=options.footer,
+        fenced=fenced,
     )
 
 

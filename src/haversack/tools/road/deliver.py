@@ -44,7 +44,8 @@ class Origin:
 class Asked:
     """How the reply is wanted; without `max_tokens` the account decides. Text to paste has no footer.
 
-    `profile` counts the reply in the channel it is sent in, where that is not plain text.
+    `profile` counts the reply in the channel it is sent in, where that is not plain text. `fenced` puts text between
+    the lines of a fence.
     """
 
     max_tokens: int | None = None
@@ -52,6 +53,7 @@ class Asked:
     format: Literal["text", "json"] = "text"
     footer: bool = True
     profile: Profile | None = None
+    fenced: bool = False
 
 
 USUAL = Asked()
@@ -68,8 +70,11 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
     allocation = caller.ledger.allocation(standing, origin.tool, origin.default_tokens)
     budget = Budget(asked.max_tokens or allocation.tokens, asked.profile or caller.profile)
     notes = _notes(standing, asked.max_tokens, allocation.reason)
-    as_json, worded = asked.format == "json", caller.console.worded
-    layout: Layout = JsonLayout(notes=notes) if as_json else TextLayout(footer=asked.footer, notes=notes, worded=worded)
+    layout: Layout = (
+        JsonLayout(notes=notes)
+        if asked.format == "json"
+        else TextLayout(footer=asked.footer, notes=notes, worded=caller.console.worded, fenced=asked.fenced)
+    )
     while True:
         # Only when another process takes a key between fitting and writing is there a second round.
         outcome, draft = fitted(outcome, budget, asked.level, layout)

@@ -118,12 +118,12 @@ class _Paging:
         body = self.layout.page(_dressed(after))
         is_plain = body == self.layout.page(after.text)
         if is_plain and taken.endswith("\n") and starts_cleanly(body) and self._is_known_profile():
-            units_after = units - self.measure(taken)
+            units_after = units - self.measure(self.layout.page(taken))
         else:
             units_after = self.measure(body)
         adding_up = units_after if self._is_known_profile() else None
         frame = Frame(0, _ENOUGH, self.total, False, None)
-        layout: Layout = TextLayout()  # the account may have another word by then
+        layout = self.layout.of_page() if isinstance(self.layout, TextLayout) else self.layout
 
         def around(frame: Frame) -> tuple[str, str]:
             return layout.document_head(after, frame), layout.document_tail(after, frame, self.total)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from haversack.tokens import LeftOut, budget_line, navigation_hint
 from haversack.tokens.footers import ALERT_FROM, LONG_FORM_FROM, token_line
 from haversack.tools.road.outcomes import Block, Document, Facts, Result
+from haversack.tools.road.quoting import FENCE_CLOSING, FENCE_OPENING, unfenced
 from haversack.values import record
 
 ADVICE_FOR_LESS = " or use detail_level=summary"
@@ -79,28 +80,41 @@ class Frame:
 class TextLayout:
     """Plain text with the footer lines; `footer=False` keeps them off text that is made to be pasted.
 
-    `worded` says an advice in the words of a door; it is written with the names of tools and parameters.
+    `worded` says an advice in the words of a door; it is written with the names of tools and parameters. `fenced` puts
+    what was recalled between two lines that nothing in it can imitate.
     """
 
     is_json = False
 
     def __init__(
-        self, *, footer: bool = True, notes: Notes = NO_NOTES, worded: Callable[[str], str] | None = None
+        self,
+        *,
+        footer: bool = True,
+        notes: Notes = NO_NOTES,
+        worded: Callable[[str], str] | None = None,
+        fenced: bool = False,
     ) -> None:
         self.footer = footer
+        self.fenced = fenced
         self.notes = notes
         self.worded = worded or str
 
+    def of_page(self) -> "TextLayout":
+        """The layout of a page that `more` sends later: with a footer, and without what the account may add by then."""
+        return TextLayout(worded=self.worded, fenced=self.fenced)
+
     def item(self, result: Result, piece: Piece) -> str:
         """One item with what separates it from the next."""
-        return (piece.shortened or piece.block.text(piece.level)) + separator_at(result, piece.level)
+        text = piece.shortened or piece.block.text(piece.level)
+        return (unfenced(text) if self.fenced else text) + separator_at(result, piece.level)
 
     def last_item(self, result: Result, piece: Piece) -> str:
         """An item as it stands at the end, where nothing is to be separated."""
         return self.item(result, piece).removesuffix(separator_at(result, piece.level)) + "\n"
 
     def section(self, block: Block) -> str:
-        return f"{block.section}\n" if block.section else ""
+        section = unfenced(block.section) if self.fenced else block.section
+        return f"{section}\n" if section else ""
 
     def body(self, items: str, frame: Frame) -> str:
         """The items as they stand between head and tail."""
@@ -119,16 +133,18 @@ class TextLayout:
         if result.aside:
             aside = self.worded(result.aside.text)
             heading = f"{heading}\n{aside}" if heading else aside
-        return f"{heading}\n" if heading else ""
+        head = f"{heading}\n" if heading else ""
+        return head + self._opening(frame) if frame.names else head
 
     def tail(self, result: Result, frame: Frame) -> str:
-        return self._closed(self._hint(result, frame), frame)
+        return self._closed(self._hint(result, frame), frame, fenced=bool(frame.names))
 
     def document_head(self, document: Document, frame: Frame) -> str:
-        return "" if frame.bare or not document.head else f"{document.head}\n"
+        return ("" if frame.bare or not document.head else f"{document.head}\n") + self._opening(frame)
 
     def page(self, page: str) -> str:
         """A page of a document as it is written, ending with a line feed."""
+        page = unfenced(page) if self.fenced else page
         return page.removesuffix("\n") + "\n" if page else ""
 
     def document_tail(self, document: Document, frame: Frame, total: int) -> str:
@@ -136,7 +152,7 @@ class TextLayout:
         if frame.cut_by_budget:
             advice = self.worded(document.advice) + _allowance(frame)
             hint = _budget_hint(frame, total, "lines", advice, self._left(frame, with_items=False))
-        return self._closed(hint, frame)
+        return self._closed(hint, frame, fenced=True)
 
     def _hint(self, result: Result, frame: Frame) -> str:
         # How many are left follows from the counts, except on later pages and in windows on something longer.
@@ -161,10 +177,13 @@ class TextLayout:
         way = self.worded(frame.left.way) if frame.left.key else ""
         return frame.left.sentence(way, with_items=with_items)
 
-    def _closed(self, hint: str, frame: Frame) -> str:
-        if not self.footer:
-            return ""
-        lines = (_alert(self.notes, frame), hint, token_line(frame.tokens))
+    def _opening(self, frame: Frame) -> str:
+        return f"{FENCE_OPENING}\n" if self.fenced and not frame.bare else ""
+
+    def _closed(self, hint: str, frame: Frame, *, fenced: bool) -> str:
+        lines = [FENCE_CLOSING] if self.fenced and fenced and not frame.bare else []
+        if self.footer:
+            lines += [_alert(self.notes, frame), hint, token_line(frame.tokens)]
         return "\n".join(line for line in lines if line)
 
 

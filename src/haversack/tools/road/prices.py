@@ -245,7 +245,7 @@ class Prices:
 
     def _layout_of_page(self) -> Layout:
         """Without what the account may add by then, and with a footer, also where this reply has none."""
-        return TextLayout(worded=self.layout.worded) if isinstance(self.layout, TextLayout) else JsonLayout()
+        return self.layout.of_page() if isinstance(self.layout, TextLayout) else JsonLayout()
 
 
 def likely_kinds(counts: Counter[str], items: int) -> int:

@@ -24,6 +24,9 @@ _MULTILINE = 8
 _IMITATION = pattern(rf"{_LINE_START}(\\*)(?={_UNSEEN}{_OURS})", _MULTILINE)
 _MARKED = pattern(rf"{_LINE_START}\\(\\*)(?={_UNSEEN}{_OURS})", _MULTILINE)
 _UNLIMITED = 10**12
+FENCE = "haversack-recall"
+FENCE_OPENING, FENCE_CLOSING = f"<{FENCE}>", f"</{FENCE}>"
+"""The lines around recalled text, where a reader is to see where it begins and ends."""
 
 
 def quoted(text: str) -> str:
@@ -39,6 +42,11 @@ def unquoted(text: str) -> str:
 def passage(text: str) -> str:
     """A stored text for a place of its own in a reply: quoted, and with an open code fence closed."""
     return cut(quoted(text.rstrip()), _UNLIMITED, lambda _: 0).shown
+
+
+def unfenced(text: str) -> str:
+    """A text with nothing in it that could be taken for the end of the fence around it."""
+    return text.replace(FENCE, FENCE.replace("-", " "))
 
 
 def field(text: str) -> str:
