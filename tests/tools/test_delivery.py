@@ -56,7 +56,7 @@ def test_a_delivered_reply_is_debited_and_logged_under_the_name_of_its_origin(tm
     caller = open_caller(Config(home=str(tmp_path / "home")), directory=str(tmp_path), now=clock, own_account=True)
     reply = deliver(caller, FETCH, Document("word " * 3_000, brief="fetched a page"), Asked(max_tokens=200))
     entry = caller.log.entries(caller.account, 1)[0]
-    assert (entry.tool, entry.sent, entry.brief) == ("web_fetch", reply.tokens, "fetched a page")
+    assert (entry.tool, entry.sent, entry.brief) == ("web_fetch", reply.tokens, "fetched a page; part of a line shown")
     assert caller.ledger.standing(caller.account).account.tool_results == reply.tokens
     clock.advance(days=2)
     with pytest.raises(Exception, match="is gone") as caught:

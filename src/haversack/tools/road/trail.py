@@ -52,7 +52,8 @@ class Trail:
             brief = outcome.brief if isinstance(outcome.brief, str) else attempt(outcome.brief)
             if isinstance(outcome, Document) and reply.left:
                 # The line is written before anybody knows how much of the text a reply has room for.
-                brief += f"; {reply.shown:,} of {reply.total:,} lines shown"
+                shown = f"{reply.shown:,} of {reply.total:,} lines" if reply.shown else "part of a line"
+                brief += f"; {shown} shown"
             call = self._call(brief, reply)
             return self._caller.log.add(account, call, beside=beside, first=tell) is not None
         if beside:
