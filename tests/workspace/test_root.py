@@ -102,10 +102,17 @@ SECRET = [
     "private.key", "store.p12", "credentials", ".aws/config", "aws-credentials.json", "client_secret.json",
     "secrets.yaml", "config/service-account-prod.json", ".netrc", ".npmrc", ".pypirc", ".git-credentials",
     ".git/config", ".ssh/config", "terraform.tfstate", ".htpasswd", "sub/.git",
+    "id_rsa.bak", "id_ed25519_work", "id_ecdsa~", "terraform.tfvars", "env/prod.auto.tfvars", "x.tfvars.json",
+    "kubeconfig.yaml", "kubeconfig-prod.yml", ".dev.vars", ".dev.vars.staging", "mycredentials.json",
+    "prod-credentials", "credentials-2026.csv", ".env~", "server.key.bak", "tls/server.pem.old.bak", "AuthKey.p8",
+    "terraform.tfstate.backup", "home/.config/gh/hosts.yml", ".config/gcloud/access_tokens.db", "ansible/.vault_pass",
+    "secrets.yaml.orig", ".s3cfg",
 ]  # fmt: skip
 OPEN = [
     "environment.py", "id_rsa.pub", "keyboard.py", "credentials.py", "secretary.txt", "docs/secrets.md", "key.txt",
     ".gitignore", ".github/workflows/ci.yml", "monkey.json", "pem.go", "src/env/a.py", "services.json", "README",
+    "id_rsa.pub.bak", "notes.bak", "variables.tf", "kubeconfig.go", "dev.vars.md", "CredentialsForm.tsx", ".bak", "~",
+    "credentials_test.py", "docs/credentials.md", "id_rsa_test.go", "terraform.tfvars.example", "a.old/b.py",
 ]  # fmt: skip
 
 

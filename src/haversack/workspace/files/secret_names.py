@@ -5,23 +5,29 @@ from bisect import insort
 from haversack.patterns import pattern
 from haversack.values import record
 
-_FOLDERS = pattern(r"(?:^|/)\.(?:git|ssh|gnupg|aws|azure|kube|docker)(?:/|$)")
+_FOLDERS = pattern(r"(?:^|/)\.(?:git|ssh|gnupg|aws|azure|kube|docker|gcloud|config/(?:gcloud|gh))(?:/|$)")
 _NAMES = frozenset(
     {
-        "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "credential", "credentials",
-        ".credentials", "netrc", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".dockercfg",
-        ".htpasswd", ".boto", ".git-credentials", ".vault-token", "kubeconfig",
+        "credential", "credentials", ".credentials", "netrc", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc",
+        ".pypirc", ".dockercfg", ".htpasswd", ".boto", ".s3cfg", ".git-credentials", ".terraformrc", ".vault-token",
+        ".vault_pass", ".vault-pass", "kubeconfig", "secring.gpg",
     }
 )  # fmt: skip
+_BEGINNINGS = (".env", ".dev.vars")
 _ENDINGS = (
-    ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".tfstate",
-    ".tfstate.backup", ".kubeconfig",
+    ".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".keystore", ".keytab", ".kdbx", ".ppk", ".tfstate",
+    ".tfvars", ".tfvars.json", ".kubeconfig", ".ovpn",
 )  # fmt: skip
+_COPIES = (".bak", ".backup", ".old", ".orig", ".save", ".saved", ".copy", ".tmp", ".swp", "~")
+"""Endings that programs and people give to a copy of a file: what it copies says whether it is a secret."""
+_KEY = pattern(r"id_(?:rsa|dsa|ecdsa|ed25519)(?:[-_][\w-]+)?")
 _DATA = pattern(
-    r"(?:.*[-_.])?(?:credentials?|secrets?|service[-_]account)(?:[-_.].*)?"
+    r"(?:.*credentials?.*|(?:.*[-_.])?(?:secrets?|service[-_]account)(?:[-_.].*)?|kubeconfig.*)"
     r"\.(?:json|ya?ml|toml|ini|cfg|conf|txt|xml|properties|csv)"
 )
-_HINTS = ("/.", "id_", "credential", "secret", "service", "netrc", "kubeconfig")
+_BARE = pattern(r"\.?(?:[\w-]*[-_])?credentials?(?:[-_][\w-]*)?")
+"""Credentials in a file without an ending."""
+_HINTS = ("/.", "id_", "credential", "secret", "secring", "service", "netrc", "kubeconfig")
 """Every secret name holds one of these, in small letters and after a slash, or has one of the endings."""
 
 NAMED = 10
@@ -40,9 +46,13 @@ def looks_secret(path: str) -> bool:
     """Whether a relative path with forward slashes names an environment file, a key, credentials or git's own files."""
     lower = path.lower()
     name = lower[lower.rfind("/") + 1 :]
-    if name.startswith(".env") or name in _NAMES or name.endswith(_ENDINGS):
+    while name.endswith(_COPIES):
+        name = name[: max(name.rfind("."), 0)] if name[-1] != "~" else name[:-1]
+    if name.startswith(_BEGINNINGS) or name in _NAMES or name.endswith(_ENDINGS) or _KEY.fullmatch(name):
         return True
-    if ("credential" in name or "secret" in name or "service" in name) and _DATA.fullmatch(name):
+    if any(hint in name for hint in ("credential", "secret", "service", "kubeconfig")) and (
+        _DATA.fullmatch(name) or _BARE.fullmatch(name)
+    ):
         return True
     return (lower[:1] == "." or "/." in lower) and _FOLDERS.search(lower) is not None
 
@@ -55,7 +65,7 @@ def suspects(paths: list[str]) -> list[str]:
     if len(lower) != len(whole):
         return paths
     found = set()
-    for hint in (*_HINTS, *(f"{ending}\0" for ending in _ENDINGS)):
+    for hint in (*_HINTS, *(f"{ending}\0" for ending in _ENDINGS + _COPIES)):
         at = lower.find(hint)
         while at >= 0:
             start = whole.rfind("\0", 0, at + 1) + 2
