@@ -69,6 +69,28 @@ def test_a_changed_figure_is_no_near_duplicate(caller: Caller) -> None:
     assert {each["id"] for each in pack(caller, project="p")["memories"]} == ids
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("`xml.dom.pulldom`", "`xml.dom.expatbuilder`"),
+        ("Alice", "Boris"),
+        ("a cat or dog", "a cow or hen"),
+        ("parents", "never parents"),
+        ("a == b", "a != b"),
+        ("readers before writers", "writers before readers"),
+    ],
+)
+def test_texts_of_one_pattern_that_name_different_things_are_no_near_duplicates(
+    caller: Caller, one: str, other: str
+) -> None:
+    text = (
+        "What it does: checks for code that parses what comes from strangers with {}. Why it is bad: what strangers "
+        "send may be made to exhaust memory, to read local files or to open connections that nobody asked for."
+    )
+    ids = {add(caller, "lint rule note", text.format(subject)) for subject in (one, other)}
+    assert {each["id"] for each in pack(caller, project="p")["memories"]} == ids
+
+
 def test_what_is_superseded_never_enters_beside_its_successor(caller: Caller) -> None:
     old, new = add(caller, "old way"), add(caller, "new way")
     relations.relate(caller.memory, new, old, "supersedes")

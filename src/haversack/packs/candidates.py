@@ -18,6 +18,12 @@ OTHERS = 2_000
 """How many ids behind the candidates are looked up, for readers who want more than the best."""
 _ALIKE = 0.9
 """The share of their words that two texts which say the same have in common."""
+_PUNCTUATION = ".,;:!?…\"'()[]*"
+_NEGATION_WORDS = """
+    not no never none nor without cannot nicht kein keine keinen nie ohne ne pas jamais sans non mai senza sin não
+    nunca sem niet geen nooit zonder не нет никогда без
+"""
+_NEGATIONS = frozenset(_NEGATION_WORDS.split())
 _ABOVE_ALL = 2**62
 NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 
@@ -193,29 +199,53 @@ def _written(items: Mapping[int, str]) -> str:
 
 
 def _without_near_duplicates(ranked: list[Observation]) -> tuple[list[Observation], list[Duplicate]]:
-    kept: list[tuple[Observation, frozenset[str]]] = []
+    kept: list[tuple[Observation, _Wording]] = []
     duplicates: list[Duplicate] = []
     for observation in ranked:
-        words = _words(observation)
-        twin = next((other for other, theirs in kept if _says_the_same(words, theirs)), None)
+        wording = _wording(observation)
+        twin = next((other for other, theirs in kept if _says_the_same(wording, theirs)), None)
         if twin is None:
-            kept.append((observation, words))
+            kept.append((observation, wording))
         else:
             duplicates.append(Duplicate(observation, twin.id))
     return [observation for observation, _ in kept], duplicates
 
 
-def _words(observation: Observation) -> frozenset[str]:
-    return frozenset(f"{observation.title} {observation.content}".casefold().split())
+@record
+class _Wording:
+    """The words of an observation as they are written, and without their case and order."""
+
+    written: tuple[str, ...]
+    words: frozenset[str]
 
 
-def _says_the_same(words: frozenset[str], others: frozenset[str]) -> bool:
-    """Nearly the same words, and the very same figures: a changed number is a changed fact."""
-    fewer, more = sorted((len(words), len(others)))
-    # Sets of such different sizes cannot share enough, and most pairs are told apart by that.
-    if fewer < _ALIKE * more:
+def _wording(observation: Observation) -> _Wording:
+    written = tuple(word.strip(_PUNCTUATION) or word for word in f"{observation.title} {observation.content}".split())
+    return _Wording(written, frozenset(map(str.casefold, written)))
+
+
+def _says_the_same(one: _Wording, other: _Wording) -> bool:
+    """The same words in the same order, but for a plain word in each that the other lacks.
+
+    Texts made after one pattern (rules, change logs, forms) have most of their words in common and say different
+    things: a changed figure, name, sign or negation is a changed fact, and so are several changed words.
+    """
+    # Most pairs are told apart by how many words they have.
+    if abs(len(one.words) - len(other.words)) > 1:
         return False
-    shared = len(words & others)
-    if shared < _ALIKE * (fewer + more - shared):
+    shared = one.words & other.words
+    if max(len(one.words), len(other.words)) - len(shared) > 1:
         return False
-    return not any(any(c.isdigit() for c in word) for word in words ^ others)
+    if len(shared) < _ALIKE * len(one.words | other.words):
+        return False
+    changed = [word for each in (one, other) for word in each.written if word.casefold() not in shared]
+    return all(map(_is_plain, changed)) and _in_order(one, shared) == _in_order(other, shared)
+
+
+def _is_plain(word: str) -> bool:
+    """Whether a word is no figure, name, sign or negation, as far as its letters tell."""
+    return word.isalpha() and word.islower() and word not in _NEGATIONS
+
+
+def _in_order(wording: _Wording, shared: frozenset[str]) -> list[str]:
+    return [word for word in map(str.casefold, wording.written) if word in shared]
