@@ -68,7 +68,7 @@ SERVERS = ("serve", "web", "wrap", "gateway")
 
 
 def program() -> NoReturn:
-    """The program as a process of its own: run what was typed; a single command leaves without tidying up."""
+    """Run the command typed and end the process; a single command skips the interpreter's clean-up."""
     lasts = sys.argv[1:2] and sys.argv[1] in SERVERS
     if not lasts:
         gc.set_threshold(COLLECT_AFTER)
@@ -76,18 +76,18 @@ def program() -> NoReturn:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        pass  # the reader has seen enough
+        pass  # the reader closed the pipe
     except OSError as error:
         os.write(2, f"haversack: the output could not be written: {error.strerror}\n".encode())
         code = code or 1
     if lasts:
         sys.exit(code)
-    # To take a hundred modules apart would take as long as loading a third of them.
+    # Clean-up of a hundred modules takes a third of the time that importing them took.
     os._exit(code)
 
 
 def main() -> int:
-    """Run what was typed and return the exit code."""
+    """Run the command typed and return the exit code."""
     from haversack import cli
 
     return cli.main(doors=DOORS)

@@ -99,7 +99,7 @@ class App:
         member: str = "",
         owner: str = "",
     ) -> "Caller":
-        """A caller with what the settings say, except for what is given."""
+        """A caller with the values of the settings, except for those given here."""
         return Caller(
             self,
             directory=directory or os.getcwd(),
@@ -220,5 +220,5 @@ def open_caller(
     now: Callable[[], int] = microseconds_now,
     own_account: bool = False,
 ) -> Caller:
-    """A store's only caller in this process, as a command or a program has it; `caller.app.close()` ends it."""
+    """The only caller of a store in this process, for a command or a program; `caller.app.close()` closes the store."""
     return App(config, now=now, embeds=own_account).caller(directory=directory, own_account=own_account)

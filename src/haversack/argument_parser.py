@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
-        """What was typed; anything left over is an error."""
+        """The parsed arguments; unknown ones are an error."""
         if Parser.is_wanted:
             raise _Wanted(self)
         parsed, unknown = self.parse_known_args(args, namespace)
@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         return parsed
 
     def error(self, message: str) -> NoReturn:
-        """Refuse what was typed."""
+        """End the command with an error about its usage."""
         raise WrongUsage(message, hint=f"see `{self.prog} --help`")
 
     def _suggestions(self, unknown: Sequence[str]) -> str:

@@ -59,22 +59,22 @@ class FileTooLarge(RefusedPath):
 
 
 def special_kind(mode: int) -> str:
-    """What a path is that is not a file."""
+    """The kind of a path that is not a regular file, in words."""
     kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
     return next((name for is_kind, name in kinds if is_kind(mode)), "a device")
 
 
 def open_regular(path: str) -> int:
-    """A descriptor of the regular file at a path that the user chose; links are followed, nothing else is waited for.
+    """A descriptor of the regular file at a path that the user chose; links are followed, and opening never waits.
 
-    This is for files whose place is trusted. Paths inside a workspace go through `Tree`.
+    This is for trusted paths. Paths inside a workspace go through `Tree`.
     """
     descriptor = os.open(path, os.O_RDONLY | _NO_WAIT | _BINARY | _CLOSE_ON_EXEC)
     return _regular(descriptor, path)
 
 
 def read_small(path: str, limit: int = 1 << 20) -> bytes:
-    """The first `limit` bytes of a regular file whose place is trusted; empty when it cannot be read."""
+    """The first `limit` bytes of a regular file at a trusted path; empty when it cannot be read."""
     try:
         descriptor = open_regular(path)
     except (OSError, ValueError):
@@ -129,11 +129,11 @@ class Tree:
             os.close(descriptor)
 
     def facts(self, path: str) -> os.stat_result:
-        """What stands at a path itself; a link is not followed."""
+        """The `stat` result of a path; links are not followed."""
         return self._folders.facts(path)
 
     def exists(self, path: str) -> bool:
-        """Whether anything stands at a path; a link in a folder above it counts as nothing."""
+        """Whether a path exists; a path below a link counts as missing."""
         try:
             self._folders.facts(path)
         except OSError:
@@ -145,11 +145,11 @@ class Tree:
         return self._folders.names(path)
 
     def entries(self, path: str = "") -> list[tuple[str, Kind]]:
-        """The names in a folder with what each is; links are not followed."""
+        """The names in a folder with the type of each; links are not followed."""
         return self._folders.entries(path)
 
     def make_folders(self, path: str) -> None:
-        """Make a folder and those above it, as far as they are missing."""
+        """Make a folder and its missing parents."""
         parts = parts_of(path)
         for depth in range(1, len(parts) + 1):
             part = "/".join(parts[:depth])
@@ -158,7 +158,7 @@ class Tree:
         self._folders.names(path)
 
     def open_lock(self, path: str) -> int:
-        """A descriptor of a file to lock, made when it is missing; one with another name elsewhere is refused."""
+        """A descriptor of a file to lock, made when it is missing; a file with several hard links is refused."""
         descriptor = _regular(self._folders.open(path, os.O_RDWR | os.O_CREAT, 0o666), path)
         if os.fstat(descriptor).st_nlink > 1:
             os.close(descriptor)
@@ -166,7 +166,7 @@ class Tree:
         return descriptor
 
     def write(self, path: str, content: bytes) -> None:
-        """Put content in place of a file, so that a reader or a crash sees the old or the new, never half."""
+        """Replace the content of a file atomically: a reader or a crash sees the old or the new content."""
         folder, _, name = path.rpartition("/")
         if self.exists(path) and not stat.S_ISREG((facts := self.facts(path)).st_mode):
             raise LinkRefused(path) if stat.S_ISLNK(facts.st_mode) else NotRegular(path, facts.st_mode)
@@ -199,7 +199,7 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
 
 
 def parts_of(path: str, *, windows: bool = os.name == "nt") -> list[str]:
-    """The components of a path with slashes; a path that leaves its folder, or names what is no file, is refused."""
+    """The components of a path with slashes; a path that leaves its folder, or cannot name a file, is refused."""
     parts = path.split("/") if path else []
     refuses = _is_refused_by_windows if windows else _is_refused
     if any(map(refuses, parts)):
@@ -285,7 +285,7 @@ class _Descriptors:
         return current
 
     def place(self, path: str) -> tuple[int, str]:
-        """The descriptor of the folder a path is in, and its name there."""
+        """The descriptor of a path's parent folder, and the name inside it."""
         parts = parts_of(path)
         if not parts:
             raise NotRegular(path, stat.S_IFDIR)
@@ -335,7 +335,7 @@ def _open_folder(name: str, parent: int, path: str) -> int:
     try:
         return os.open(name, _FOLDER | _NO_FOLLOW, dir_fd=parent)
     except OSError as error:
-        # Systems differ in what they say of a link where a folder was wanted.
+        # Systems report different errors for a link in place of a folder.
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR) and _is_link(name, parent):
             raise LinkRefused(path) from None
         raise

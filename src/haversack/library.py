@@ -1,4 +1,4 @@
-"""The library's face: `Memory` and `AsyncMemory`, typed values over the one road every door takes.
+"""The library's interface: `Memory` and `AsyncMemory`, typed values over the one road every door takes.
 
 with Memory(project="thesis") as memory:
     memory.save("Tokens rotate hourly", "We chose RS256", kind="decision", tags=["auth"])
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @record
 class Saved:
-    """What became of something saved: `outcome` is saved, updated (a new text of its topic) or duplicate."""
+    """The result of a save: `outcome` is saved, updated (a new text of its topic) or duplicate."""
 
     id: int
     outcome: str

@@ -1,4 +1,4 @@
-"""Files for their owner alone: what the program writes for a person, whatever the umask is."""
+"""Files that only their owner can read, whatever the umask is."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ FILE_MODE, FOLDER_MODE = 0o600, 0o700
 
 
 def make_folders(folder: str) -> None:
-    """Make a folder and the missing ones above it, each for its owner alone; those there already stay as they are."""
+    """Make a folder and its missing parents, accessible to their owner alone; existing ones are not changed."""
     missing = []
     while folder and not os.path.isdir(folder):
         missing.append(folder)
@@ -27,9 +27,9 @@ def make_folders(folder: str) -> None:
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[str]]:
-    """A UTF-8 text file to write, in place of the one that was there once all of it is written.
+    """A UTF-8 text file to write; it replaces the existing file when all of it is written.
 
-    Missing folders are made. What is not a regular file, such as `/dev/null` or a pipe, is written to as it is.
+    Missing folders are made. A path that is not a regular file, such as `/dev/null` or a pipe, is written to directly.
     """
     try:
         target = os.path.realpath(path)
@@ -53,6 +53,6 @@ def opened(path: str) -> Iterator[IO[str]]:
 
 
 def write(path: str, texts: Iterable[str]) -> None:
-    """Write texts to a file of its owner's alone."""
+    """Write texts to a file that only its owner can read."""
     with opened(path) as file:
         file.writelines(texts)

@@ -86,7 +86,7 @@ def stop_signals() -> list[int]:
 def stopped_by(
     handler: Callable[[int, Any], object], signals: Sequence[int] = (signal.SIGINT, signal.SIGTERM)
 ) -> Iterator[None]:
-    """Give the signals to end to `handler` meanwhile; a thread that may not take signals is left alone."""
+    """Install `handler` for the stop signals inside the block; outside the main thread nothing is installed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

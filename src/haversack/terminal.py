@@ -17,8 +17,8 @@ _TITLE = pattern(r"^(#\d+ \[[^\]\n]{1,40}\]|## |# )")
 
 
 def make_utf8() -> None:
-    """Write UTF-8 whatever the platform's habit is."""
-    if sys.stdout is None:  # closed by whoever started the program, who does not want to read it
+    """Write UTF-8 whatever the platform's default encoding is."""
+    if sys.stdout is None:  # closed by the parent process, which does not read it
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure") and (stream.encoding or "").lower() != "utf-8":
@@ -39,7 +39,7 @@ def is_for_people() -> bool:
 
 
 def has_colour() -> bool:
-    """Whether colour is wanted: a terminal, and nobody has asked for none."""
+    """Whether to use colour: standard output is a terminal, and NO_COLOR is not set."""
     return is_for_people() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -53,7 +53,7 @@ def show(text: str) -> None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        raise  # the reader has seen enough, which is no error
+        raise  # the reader closed the pipe, which is no error
     except OSError as error:
         forget_output()
         raise ToolFailed(f"the output could not be written: {error.strerror}") from None
@@ -72,12 +72,12 @@ def show_afresh(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the person something beside the output."""
+    """Print a message on standard error."""
     sys.stderr.write(neutralised(text) + "\n")
 
 
 def neutralised(text: str) -> str:
-    """The text with control characters and direction overrides shown instead of obeyed."""
+    """The text with control characters and direction overrides replaced by visible escapes."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
 
 

@@ -1,4 +1,4 @@
-"""Where each platform keeps what programs store for a user."""
+"""Each platform's folders for data that programs store for a user."""
 
 import ntpath
 import os

@@ -1,7 +1,7 @@
 """Values: frozen, slotted records, declared like dataclasses and checked as such by the type checker.
 
-The standard library's dataclasses would do the same, but importing them and building each class costs every
-start of the program more than all else it loads; here a class costs a few microseconds.
+The standard library's dataclasses would do the same, but importing them and building each class costs every start of
+the program more than everything else it loads; here a class costs a few microseconds.
 """
 
 from collections.abc import Callable

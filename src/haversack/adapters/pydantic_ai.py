@@ -33,7 +33,7 @@ def toolset(memory: Memory, names: Sequence[str] = CORE) -> FunctionToolset[Any]
 
 
 def fitting(memory: Memory, *, max_tokens: int) -> Callable[[list[ModelMessage]], list[ModelMessage]]:
-    """A history processor: messages within `max_tokens`, what was taken out kept under keys for `more`."""
+    """A history processor: messages within `max_tokens`; removed content is stashed under keys for `more`."""
 
     def process(messages: list[ModelMessage]) -> list[ModelMessage]:
         plain = [_plain(message) for message in messages]
@@ -80,7 +80,7 @@ def _plain_part(part: object) -> Message:
 
 
 def _rebuilt(messages: list[ModelMessage], fitted: list[Message], origin: dict[int, int]) -> Iterator[ModelMessage]:
-    """The messages that are left, results shortened where they were, and a note where others were left out."""
+    """The remaining messages with shortened results, and a note in place of those that were removed."""
     returns = {part.tool_call_id: at for at, message in enumerate(messages) for part in _returns(message)}
     shorter: dict[str, str] = {}
     left: dict[int, str] = {}
@@ -89,7 +89,7 @@ def _rebuilt(messages: list[ModelMessage], fitted: list[Message], origin: dict[i
         if at < 0 and each.get("role") == "tool":
             at = returns[each["tool_call_id"]]
             shorter[each["tool_call_id"]] = each["content"]
-        # What is neither an original nor a shortened result is the note about what was left out.
+        # Anything else is the note about removed messages.
         left.setdefault(at, each["content"] if at < 0 else "")
     for at, note in left.items():
         yield ModelRequest([UserPromptPart(note)]) if at < 0 else _with_shorter(messages[at], shorter)

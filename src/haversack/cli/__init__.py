@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None, doors: Sequence[Door] = ()) -> 
         terminal.say(f"haversack: interrupted; {interrupt or 'what was written before is safe'}")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader has seen enough.
+        # The reader closed the pipe.
         terminal.forget_output()
         return EXIT_DONE
     except SystemExit as stop:
@@ -69,7 +69,7 @@ def _run(typed: list[str], doors: Sequence[Door]) -> int:
 
 
 def _unknown(typed: list[str], doors: Sequence[Door]) -> int:
-    """Say what the commands of a group are when its name was typed, else which command may have been meant."""
+    """The error for an unknown command: the commands of a group when its name was typed, else the nearest names."""
     from haversack.cli.overview import columns, listed, nearest
 
     asked = len(typed) == 1 or typed[1] in ("-h", "--help")
@@ -84,7 +84,7 @@ def _unknown(typed: list[str], doors: Sequence[Door]) -> int:
 
 
 def _unexpected(typed: list[str]) -> int:
-    """Keep the traceback for a report and tell where it is."""
+    """Write the traceback to a file for a report, and print the path of that file."""
     import tempfile
     import traceback
 

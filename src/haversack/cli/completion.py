@@ -29,7 +29,7 @@ class Completed:
 
 
 def completions(doors: Sequence[Door] = OWN) -> dict[str, Completed]:
-    """Every command and other name of it; the first word of a two-word command with its second words."""
+    """Every command and alias; the first word of a two-word command with its second words."""
     found = {door.name: _of_door(door) for door in doors if door.listed}
     for command, tool in commands():
         for name in (command.name, *command.aliases):
@@ -89,7 +89,7 @@ def _two_words(known: Mapping[str, Completed]) -> str:
 
 
 def _cases(known: Mapping[str, Completed], stored: str, chosen: str) -> str:
-    """A case for every option of a command that takes a value; the forms have places for the source."""
+    """A case for every option of a command that takes a value; the templates have a placeholder for the source."""
     lines: dict[str, list[str]] = {}
     for name, each in known.items():
         for option, source in each.values.items():

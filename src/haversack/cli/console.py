@@ -10,7 +10,7 @@ from haversack.tools.declaration import Command, Tool
 
 
 class CommandConsole(Console):
-    """Standard input and output of this process, in which a command was typed."""
+    """The console of a command: standard input, output and error of this process."""
 
     def __init__(self, command: Command | None = None, tool: Tool | None = None) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class CommandConsole(Console):
         from haversack.cli.wording import worded  # few replies carry advice
 
         if text not in self._worded:
-            # A reply is written several times until it fits.
+            # A reply is laid out several times until it fits.
             self._worded[text] = worded(text, self._command, self._tool)
         return self._worded[text]
 

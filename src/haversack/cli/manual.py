@@ -60,7 +60,7 @@ def manual(doors: Sequence[Door]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text as roff prints it: on one line, with hyphens that can be copied and no line that is a request."""
+    """Text escaped for roff: on one line, with copyable hyphens, and never read as a request."""
     plain = "".join(_ESCAPES.get(letter, letter) for letter in " ".join(text.split()))
     return rf"\&{plain}" if plain.startswith(".") else plain
 

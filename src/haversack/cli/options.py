@@ -45,7 +45,7 @@ def parser_for(command: Command, tool: Tool) -> Parser:
 
 
 def arguments_from(command: Command, tool: Tool, parsed: argparse.Namespace) -> dict[str, Any]:
-    """What was typed, as arguments of the tool."""
+    """The arguments of the tool from the parsed command line."""
     given: dict[str, Any] = dict(command.fixed or {})
     for parameter in tool.parameters:
         found = getattr(parsed, parameter.name, None)
@@ -80,7 +80,7 @@ class _Words(argparse.Action):
 
     def __call__(self, parser: object, namespace: Any, values: Any, option_string: str | None = None) -> None:
         if not values:
-            return  # what an option gave stays
+            return  # a value from an option is not overwritten
         is_text = self.dest in _JOINED
         setattr(namespace, self.dest, " ".join(values) if is_text else values[0] if len(values) == 1 else values)
 

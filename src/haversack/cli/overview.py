@@ -1,4 +1,4 @@
-"""The lists of commands: `haversack --help`, the commands of a group, and what was meant by an unknown one."""
+"""The lists of commands: `haversack --help`, the commands of a group, and the nearest names to an unknown one."""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -46,7 +46,7 @@ def listed(doors: Sequence[Door]) -> list[Listed]:
 
 
 def heading(command: Command, tool: Tool) -> str:
-    """The group of the help a command stands in."""
+    """The heading of a command in the help."""
     return command.heading or _HEADINGS.get(tool.group) or ("remember" if tool.writes else "find")
 
 
@@ -59,7 +59,7 @@ def overview(doors: Sequence[Door]) -> str:
         "usage: haversack COMMAND [options]      haversack COMMAND --help",
     ]
     for group, title in HELP_GROUPS.items():
-        # What everybody needs stands first in its group.
+        # The most used commands come first in their group.
         if members := sorted((each for each in found if each.heading == group), key=lambda each: not each.is_core):
             lines += ["", f"{title}:", *columns(members)]
     return "\n".join([*lines, "", EXAMPLES])

@@ -47,7 +47,7 @@ def _show_help() -> None:
 
 
 def continuations(source: str, prefix: str) -> list[str]:
-    """The lines for what was typed so far; a store that is not there is not made."""
+    """The completions of a prefix; a missing store is not created."""
     config = load()
     if not config.store.url and not os.path.exists(config.store_path):
         return []
@@ -69,7 +69,7 @@ def continuations(source: str, prefix: str) -> list[str]:
 
 
 def _identifiers(app: App, prefix: str, filters: Filters) -> list[str]:
-    """Ids that begin with digits, else ids whose titles hold what was typed."""
+    """Ids that begin with the digits typed, else ids whose titles contain the text typed."""
     digits = prefix.removeprefix("#")
     words = "" if digits.isdecimal() else digits.casefold()
     with app.database.read() as tx:

@@ -1,4 +1,4 @@
-"""Running the command of a tool: what was typed becomes a call, and its reply is printed, tabled or written."""
+"""Running the command of a tool: parse it, call the tool, and print the reply or write it to a file."""
 
 import time
 from contextlib import suppress
@@ -26,7 +26,7 @@ PICTURE_TOKENS = 10**9
 
 
 def run(command: Command, tool: Tool, typed: list[str]) -> int:
-    """Call the tool with what was typed, show its reply and return the exit code."""
+    """Call the tool with the typed arguments, print its reply and return the exit code."""
     parsed = None
     try:
         parsed = parser_for(command, tool).parse_args(typed)
@@ -41,7 +41,7 @@ def run(command: Command, tool: Tool, typed: list[str]) -> int:
 
 
 def _shorten(error: HaversackError, parsed: "Namespace") -> None:
-    """Cut the error to the budget that was typed, as it will be printed."""
+    """Cut the error to the budget given with --max-tokens."""
     from haversack.cli.wording import printed
     from haversack.tokens import Budget, profile_named
     from haversack.tokens.budget import parse_max_tokens
@@ -90,7 +90,7 @@ def _run(command: Command, tool: Tool, parsed: "Namespace") -> int:
 
 
 def _draw_picture(caller: "Caller", tool: Tool, arguments: dict[str, Any], path: str) -> int:
-    """Write the picture to a file; it is whole whatever the budget, as the budget is for what is printed."""
+    """Write the picture to a file; it is complete whatever the budget, which limits only the printed reply."""
     arguments = {**arguments, "drawing": "svg", "format": "text", "max_tokens": PICTURE_TOKENS}
     try:
         reply = call(caller, tool.name, arguments, Options(footer=False))
@@ -115,7 +115,7 @@ def _show_table(text: str, command: Command) -> None:
 
 
 def tally(reply: "Reply", noun: str) -> str:
-    """What a reply holds and what it left out, for replies that are pasted without their footer."""
+    """A line with the counts of a reply and what it left out, for replies printed without their footer."""
     said = f"{reply.shown} of {reply.total} {noun}, ~{reply.tokens:,} tokens"
     if reply.left is None:
         return said

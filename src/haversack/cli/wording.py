@@ -1,7 +1,7 @@
 """Errors and advice in the words of the command line: commands for tools, options for parameters.
 
-An error is written once, with the names of tools and parameters. A client of the server knows those; whoever types
-knows commands and options.
+An error is written once, with the names of tools and parameters. A client of the server knows those; a person at a
+terminal knows commands and options.
 """
 
 import re
@@ -13,7 +13,7 @@ from haversack.patterns import pattern
 from haversack.tools.declaration import Command, Tool
 from haversack.tools.registry import find
 
-# What was given is shown in quotes and stays as it was given.
+# Quoted values of the caller stay unchanged.
 _QUOTED = pattern(r"""((?<![\w])'[^']*'(?!\w)|"[^"]*"|`[^`]*`)""")
 _IDENTIFIER = pattern(r"\b[a-z]+(?:_[a-z]+)+\b")
 _CALL = pattern(r"\b([a-z]+_[a-z_]+)\(((?:\w+=[\w.]+(?:, )?)+)\)")
@@ -36,7 +36,7 @@ def printed(error: HaversackError, *, as_json: bool) -> str:
 
 
 def worded(text: str, command: Command | None = None, tool: Tool | None = None) -> str:
-    """A sentence in the words of the command line; what stands in quotes stays as it was given."""
+    """A sentence in the words of the command line; quoted values stay unchanged."""
     text = _CALL.sub(lambda found: _as_line(found.group(), found.group(1), found.group(2)), text)
     text = _MORE.sub(r"`haversack more \1`", text)
     parts = _QUOTED.split(text)
@@ -75,8 +75,7 @@ def _as_command(name: str) -> str:
 def _with_options(text: str, command: Command, tool: Tool) -> str:
     """The text with the tool's parameters as they are typed.
 
-    A name of one word is also a word of English: only where it says what is wrong or what to use is it taken for a
-    parameter.
+    A name of one word is also an English word: it is replaced only where the sentence uses it as a parameter.
     """
     for parameter in tool.parameters:
         if not command.takes(parameter):

@@ -1,4 +1,4 @@
-"""Arguments for a tool nobody has described beyond its schema, made up from what its server has said so far."""
+"""Made-up arguments for a tool, from its schema and from earlier replies of its server."""
 
 import json
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class Inventor:
         self._asked: set[str] = set()
 
     def learn(self, text: str) -> None:
-        """Remember some of what a reply showed."""
+        """Remember words, ids and paths of a reply."""
         sample = text[:4_000]
         self._words = self._kept(self._words, _WORD.findall(sample))
         self._numbers = self._kept(self._numbers, [int(each) for each in _NUMBER.findall(sample)])
@@ -43,7 +43,7 @@ class Inventor:
         """Arguments that the tool's schema allows, without the parameter to `skip`."""
         schema = tool.get("inputSchema") or {}
         required = set(schema.get("required") or ())
-        # Words taken at random suit few options: the first call, which is to show most, and every other do without.
+        # Random words suit few options: the first call, which should show most, and every second one omit them.
         chance = self._random.choice((0.0, 0.25)) if tool["name"] in self._asked else 0.0
         self._asked.add(tool["name"])
         made: dict[str, Any] = {}
@@ -93,5 +93,5 @@ class Inventor:
 
 
 def shown(arguments: Mapping[str, Any]) -> str:
-    """Arguments as they can be given again."""
+    """Arguments as JSON, so that the call can be repeated."""
     return json.dumps(arguments, ensure_ascii=False)[:300]

@@ -1,4 +1,4 @@
-"""Which tools of a server are called: those that read by their own word or by their names, and those asked for."""
+"""Which tools of a server are called: those whose annotations or names say they read, and those asked for."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _CHANGING_WORDS = {
 }  # fmt: skip
 """Words that change something, but stand inside others that do not: `set` in `dataset`, `end` in `calendar`."""
 _WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# What a tool has that says nothing, by the specification; some libraries send it for every tool.
+# The default annotations of the specification say nothing; some libraries send them for every tool.
 _DEFAULTS = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 
 Tool = Mapping[str, Any]
@@ -37,7 +37,7 @@ class Candidates:
 
 
 def candidates(tools: Sequence[Tool], added: Sequence[str] = ()) -> Candidates:
-    """What is to be called of a server's tools, with those `added` whatever their names and annotations say."""
+    """The tools of a server to call, including those `added` whatever their names and annotations say."""
     known = {tool["name"]: tool for tool in tools}
     for name in added:
         if name not in known:
@@ -62,14 +62,14 @@ def candidates(tools: Sequence[Tool], added: Sequence[str] = ()) -> Candidates:
 
 
 def says_nothing(tools: Sequence[Tool]) -> bool:
-    """Whether no tool is said to read, so that annotations with the default values are nobody's word."""
+    """Whether no tool is annotated as reading, so that default annotations carry no information."""
     return not any((tool.get("annotations") or {}).get("readOnlyHint") for tool in tools)
 
 
 def is_reading(tool: Tool, *, ignore_defaults: bool = False) -> bool:
-    """Whether a tool only reads, by its own word or, where it has none, by its name.
+    """Whether a tool only reads, by its annotations or, without any, by its name.
 
-    A tool with a token budget is there to show something, so that it reads unless its name says otherwise.
+    A tool with a token budget counts as reading unless its name says otherwise.
     """
     hints = _hints(tool, ignore_defaults=ignore_defaults)
     if hints:
@@ -82,7 +82,7 @@ def is_reading(tool: Tool, *, ignore_defaults: bool = False) -> bool:
 
 
 def _hints(tool: Tool, *, ignore_defaults: bool) -> dict[str, bool]:
-    """What a tool's annotations say about reading; empty when they do not."""
+    """The annotations of a tool that concern reading; empty without any."""
     given = tool.get("annotations") or {}
     hints = {name: bool(given[name]) for name in _DEFAULTS if name in given}
     is_default = len(hints) > 1 and all(_DEFAULTS[name] == value for name, value in hints.items())

@@ -37,8 +37,8 @@ _ITEM = pattern(r'^(?:\[\d+\] )?#(\d{1,9})\b|^\{?"id":(\d{1,9})\b', 8)  # re.MUL
 
 
 @record
-class Wishes:
-    """What a server is examined with: replies to look at, how they are counted, and what comes before."""
+class CheckOptions:
+    """The options of an examination: the number of replies, the token profile, and the calls to make first."""
 
     replies: int = 1_000
     profile: str = "o200k"
@@ -49,7 +49,7 @@ class Wishes:
 
 
 class Record:
-    """What was seen of one tool."""
+    """The results of the calls of one tool."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -77,25 +77,25 @@ class Record:
 class Check:
     """One server under examination."""
 
-    def __init__(self, client: StdioClient, wishes: Wishes) -> None:
+    def __init__(self, client: StdioClient, options: CheckOptions) -> None:
         self.client = client
-        self.wishes = wishes
-        self.profile = wishes.profile
+        self.options = options
+        self.profile = options.profile
         self.counters: dict[str, Profile] = {name: profile_named(name) for name in ("o200k", "bytes4", self.profile)}
-        self.random = Random(wishes.seed)
+        self.random = Random(options.seed)
         self.inventor = Inventor(self.random)
         self.tools = client.list_tools()
         self.pager = next((tool for tool in self.tools if tool["name"] == PAGER), None)
-        self.candidates = candidates(self.tools, wishes.tools)
+        self.candidates = candidates(self.tools, options.tools)
         self.records = {name: Record(name) for name in self.candidates.checked}
         self.prepared: list[filling.Prepared] = []
 
     def prepare(self) -> None:
-        """Make the calls that are to come first, so that the server has something to show."""
-        if self.wishes.prepare:
-            calls = filling.read_calls(self.wishes.prepare)
+        """Make the preparing calls, so that the server has something to show."""
+        if self.options.prepare:
+            calls = filling.read_calls(self.options.prepare)
             self.prepared.append(filling.prepare(self.client, calls, self.inventor))
-        if name := self.wishes.fill:
+        if name := self.options.fill:
             tool = next((each for each in self.tools if each["name"] == name), None)
             if tool is None:
                 raise NotFound(f"the server has no tool {name!r} to fill it with", hint="name the one that saves")
@@ -110,13 +110,13 @@ class Check:
         return sum(record.violations for record in self.records.values())
 
     def run(self, replies: int, seen: Callable[[int], None] = lambda replies: None) -> None:
-        """Call the tool that was heard of least, until all were tried and there were so many replies, or none comes."""
+        """Call the tool with the fewest replies, until all were tried and `replies` is reached, or none answers."""
         checked = [tool for tool in self.tools if tool["name"] in self.records and tool is not self.pager]
         # Tools that need nothing come first: what they list gives the others ids, words and paths to ask for.
         checked.sort(key=lambda tool: len((tool.get("inputSchema") or {}).get("required") or ()))
         barren = 0
         while barren < 10 * len(checked):
-            # Arguments made up at first are often refused; a tool is given up only after some more.
+            # The first made-up arguments are often refused, so a tool gets several tries.
             silent = [tool for tool in checked if self._is_untried(tool)]
             if self.replies >= replies and not silent:
                 return
@@ -147,7 +147,7 @@ class Check:
                 self._examine(record, reply, whole, asked, budget)
 
     def _call(self, record: Record, name: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """A reply; None when the server would not answer that."""
+        """A reply; None when the server refused the call."""
         try:
             answer = self.client.call(name, arguments)
         except Refused:
@@ -222,27 +222,27 @@ class Check:
 
 
 def key_in(text: str) -> str:
-    """The key of what a reply left out; only the end of a reply is trusted to be the server's own words."""
+    """The key of what a reply left out; it is looked for only at the end, which the server itself wrote."""
     found = _KEY.findall(text[-600:])
     return next((part for part in found[-1] if part), "") if found else ""
 
 
 def tells_all(reply: str, whole: str) -> bool:
-    """Whether a reply says that it shows all items and does: some of them may be shown in less detail."""
+    """Whether a reply claims to show all items and does so, in whatever detail."""
     listed = items_in(whole)
     shown, total = shown_of(reply)
     return bool(listed) and listed <= items_in(reply) and 0 < shown == total
 
 
 def shown_of(reply: str) -> tuple[int, int]:
-    """How many items a reply says it shows, and of how many; what it says last, behind the items, counts."""
+    """How many items a reply says it shows, and of how many; the last such line counts."""
     found = _SHOWN.findall(reply)
     shown, total = found[-1] if found else ("0", "0")
     return int(shown.replace(",", "")), int(total.replace(",", ""))
 
 
 def wrong_totals(reply: str, whole: str) -> str:
-    """What is wrong with the number of items a reply gives, beside what it lists and what there is; empty if nothing.
+    """What is wrong with the item counts of a reply, compared with its list and with all items; empty if nothing.
 
     Items that are not listed by their ids are not counted here, and neither are those of a `whole` that was cut.
     """
@@ -284,10 +284,10 @@ def is_utf8(line: bytes) -> bool:
     return True
 
 
-def run(command: Sequence[str], wishes: Wishes, *, as_json: bool) -> tuple[str, int]:
+def run(command: Sequence[str], options: CheckOptions, *, as_json: bool) -> tuple[str, int]:
     """The report on a server, or on this program's own with a made-up store, and the number of violations."""
     if command:
-        return _examined(StdioClient(command), wishes, as_json=as_json)
+        return _examined(StdioClient(command), options, as_json=as_json)
     from haversack.fitcheck import sample_store
 
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
@@ -295,20 +295,20 @@ def run(command: Sequence[str], wishes: Wishes, *, as_json: bool) -> tuple[str, 
         sample_store.write_files(workspace)
         own = (sys.executable, "-m", "haversack", "serve", "--tools", "all")
         client = StdioClient(own, environment=own_server(home), folder=workspace)
-        return _examined(client, wishes, as_json=as_json)
+        return _examined(client, options, as_json=as_json)
 
 
-def _examined(client: StdioClient, wishes: Wishes, *, as_json: bool) -> tuple[str, int]:
+def _examined(client: StdioClient, options: CheckOptions, *, as_json: bool) -> tuple[str, int]:
     from haversack.fitcheck import report
 
     progress = ProgressLine()
     try:
         told = client.shake_hands()
-        check = Check(client, wishes)
+        check = Check(client, options)
         if not check.records:
             raise NotFound("the server has no reading tool with a token budget", hint=report.reasons(check.candidates))
         check.prepare()
-        check.run(wishes.replies, lambda replies: progress.show("replies", replies, max(wishes.replies, replies)))
+        check.run(options.replies, lambda replies: progress.show("replies", replies, max(options.replies, replies)))
     finally:
         progress.close()
         client.kill()

@@ -34,10 +34,10 @@ def run(typed: list[str]) -> int:
     parsed = parser.parse_args(typed)
     from haversack.fitcheck import check
 
-    wishes = check.Wishes(
+    options = check.CheckOptions(
         replies=parsed.replies, profile=parsed.profile, seed=parsed.seed,
         tools=parsed.tool, prepare=parsed.prepare, fill=parsed.fill,
     )  # fmt: skip
-    report, violations = check.run(parsed.command, wishes, as_json=parsed.json)
+    report, violations = check.run(parsed.command, options, as_json=parsed.json)
     terminal.show(report)
     return 1 if violations else 0

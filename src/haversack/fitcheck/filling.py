@@ -1,4 +1,4 @@
-"""Something for a server to show: calls made before it is examined, from a file or made up."""
+"""Content for a server to show: calls made before the examination, from a file or made up."""
 
 import json
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def read_calls(path: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def prepare(client: StdioClient, calls: list[tuple[str, dict[str, Any]]], inventor: Inventor) -> Prepared:
-    """Make calls one after another; what they say is remembered, so that later calls ask for it."""
+    """Make calls one after another; later calls use the words and ids of their replies."""
     refused, reason = 0, ""
     for tool, arguments in calls:
         try:
@@ -71,7 +71,7 @@ def prepare(client: StdioClient, calls: list[tuple[str, dict[str, Any]]], invent
 
 
 def fill(client: StdioClient, tool: Mapping[str, Any], inventor: Inventor, random: Random) -> Prepared:
-    """Save made-up texts through a tool; that it takes none of them is an error."""
+    """Save made-up texts through a tool; it is an error if the tool accepts none."""
     calls = [(tool["name"], made_up(tool, inventor, random, number)) for number in range(1, SAVES + 1)]
     done = prepare(client, calls, inventor)
     if done.refused == done.calls:
@@ -83,7 +83,7 @@ def fill(client: StdioClient, tool: Mapping[str, Any], inventor: Inventor, rando
 
 
 def made_up(tool: Mapping[str, Any], inventor: Inventor, random: Random, number: int) -> dict[str, Any]:
-    """Arguments for a save: a text of its own in each parameter that takes one, else in every text required."""
+    """Arguments for a save: another text in each parameter for content, else in every required text."""
     schema = tool.get("inputSchema") or {}
     properties, required = schema.get("properties") or {}, schema.get("required") or ()
     free = [

@@ -1,4 +1,4 @@
-"""One client's conversation: every message in, its answer out, in whichever era of the protocol it is spoken."""
+"""One client's conversation: each message is answered in the era of the protocol the client speaks."""
 
 import threading
 import time
@@ -49,7 +49,7 @@ STATELESS_ONLY = {"server/discover", "subscriptions/listen"}
 
 @record
 class Method:
-    """How a method is answered: by whom, whether it may block, and how long and for whom the answer lasts."""
+    """How a method is answered: the function, whether it may block, and how long and for whom to cache the answer."""
 
     answer: Callable[[Offer, Request], Json]
     blocking: bool = False
@@ -74,7 +74,7 @@ KNOWN_METHODS = frozenset((*METHODS, *HANDSHAKE_ONLY, *STATELESS_ONLY))
 
 
 class Sink(Protocol):
-    """Where notifications go; nothing is worth doing for one that is closed."""
+    """Where notifications go; nothing is sent to a closed one."""
 
     @property
     def closed(self) -> bool: ...
@@ -82,14 +82,14 @@ class Sink(Protocol):
 
 
 class AtOnce:
-    """Does work when it is handed over, for callers that have a thread of their own."""
+    """Runs work at once in the calling thread."""
 
     def submit(self, work: Work) -> None:
         work()
 
 
 class Conversation:
-    """What is known of a client, and what it is still waiting for."""
+    """The state of one client: what it declared, and its requests in flight."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Conversation:
     def answering(cls, offer: Offer, output: Sink, heartbeat: Heartbeat, journal: Journal, revision: str) -> Self:
         """A conversation of one message, for a transport on which every request stands alone.
 
-        `revision` is what the transport says of it, or empty where the request speaks for itself. `output` takes
+        `revision` is the one the transport states, or empty where the request states it itself. `output` takes
         notifications; `answer` works in the thread that calls it.
         """
         return cls(offer, output, AtOnce(), heartbeat, journal, revision)
@@ -143,13 +143,13 @@ class Conversation:
             self._receive_one(message, self._send)
 
     def close(self) -> None:
-        """Tell those who listen for changes that there will be none."""
+        """End the subscriptions to changes."""
         for request in self._listeners.values():
             request.respond(response(request.id, self._complete(request, {"_meta": {SUBSCRIPTION_KEY: request.id}})))
         self._listeners.clear()
 
     def _tools_changed(self) -> None:
-        """Tell the client that the list of tools reads differently now."""
+        """Notify the client that the list of tools has changed."""
         method = "notifications/tools/list_changed"
         if self._revision:
             self._output.write(notification(method, {}))
@@ -282,7 +282,7 @@ class Conversation:
         return response(request.id, self._complete(request, result))
 
     def _complete(self, request: Request, result: Json) -> Json:
-        """The result with what every one carries in the request's era."""
+        """The result with the members every result has in the request's era."""
         if not request.stateless:
             return result
         held = result.get("_meta")
@@ -296,7 +296,7 @@ class Conversation:
         return complete
 
     def _log(self, request: Request, level: str, data: Json) -> None:
-        """Tell the client, if it asked to be told such things."""
+        """Send the client a log message, if it asked for that level."""
         asked = request.meta.get(LOG_LEVEL_KEY) if request.stateless else self._log_level
         if asked in LOG_LEVELS and LOG_LEVELS.index(level) >= LOG_LEVELS.index(asked):
             params = {"level": level, "logger": "haversack", "data": data}
@@ -308,7 +308,7 @@ class _Unexpected(HaversackError):
 
 
 class _Batch:
-    """The answers to messages that came together, which go back together."""
+    """The answers to the messages of a batch, sent back as one."""
 
     def __init__(self, messages: list[object], write: Respond) -> None:
         self._write = write

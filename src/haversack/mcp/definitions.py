@@ -20,7 +20,7 @@ TYPES: Mapping[str, Json] = {
 _EXPLAINED = {"detail_level", "project", "namespace"}
 # Only programs want them, and they read the reference.
 UNLISTED = {"format", "expected_hash", "first", "without"}
-# A bound that no caller reaches.
+# A bound that no caller reaches is not worth its tokens.
 _PLENTY = 1_000_000
 
 
@@ -29,7 +29,7 @@ _IN_VIEW: Json = {"anthropic/alwaysLoad": True}
 
 
 def definition(tool: Tool) -> Json:
-    """What a client is told of a tool."""
+    """The definition of a tool in `tools/list`."""
     told: Json = {
         "name": tool.name,
         "description": tool.about,
@@ -50,7 +50,7 @@ def input_schema(tool: Tool) -> Json:
 
 
 def annotations(tool: Tool) -> Json:
-    """The hints by which a client decides whether to ask a person first, where they are not what it assumes anyway."""
+    """The hints by which a client decides whether to ask a person first, without those that are its defaults."""
     if not tool.writes:
         return {"readOnlyHint": True, "openWorldHint": False}
     hints: Json = {"readOnlyHint": False, "destructiveHint": tool.destructive}

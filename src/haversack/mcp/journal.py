@@ -22,17 +22,17 @@ class Journal:
         return bool(self._path)
 
     def note(self, text: str) -> None:
-        """Something that went as it should: in the file only."""
+        """Log a normal event, in the file only."""
         if self._path:
             self._append(f"info {text}")
 
     def warn(self, text: str) -> None:
-        """Something that did not."""
+        """Log a problem, in the file and on standard error."""
         self._append(f"error {text}")
         print(f"haversack: {text}", file=sys.stderr, flush=True)  # noqa: T201 - standard error is this log
 
     def unexpected(self, what: str) -> str:
-        """A failure nobody foresaw, with its traceback; gives the short form of it."""
+        """Log an unexpected failure with its traceback, and return its short form."""
         import traceback
 
         error = sys.exc_info()[1]

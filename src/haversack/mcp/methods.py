@@ -1,4 +1,4 @@
-"""What the server offers, and its answer to each method that asks for some of it."""
+"""The tools, prompts and resources of a server, and the answers to the methods about them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -36,7 +36,7 @@ class Offer:
         self._measured = False
 
     def _definitions(self) -> list[Json]:
-        """The tools as they are listed; with hints in them, as they are now."""
+        """The tool definitions, with the present hints where hints are on."""
         from haversack.mcp.definitions import definition
 
         if self._listed is not None and not self.changes:
@@ -50,17 +50,17 @@ class Offer:
 
     @property
     def changes(self) -> bool:
-        """Whether the list of tools reads differently as the budget is spent."""
+        """Whether the tool definitions change as the budget is spent."""
         return self._caller.config.server.dynamic_hints
 
     def has_changed(self) -> bool:
-        """Whether the list of tools reads differently from when the client was last given it."""
+        """Whether the tool definitions have changed since the client last read them."""
         with suppress(HaversackError):
             return self.changes and self._listed is not None and self._listed != self._definitions()
         return False
 
     def measure(self) -> None:
-        """Enter what the client was told of this server, once, as part of its system prompt."""
+        """Debit the tool list and the instructions once, as part of the system prompt."""
         if self._measured or self._listed is None:
             return
         self._measured = True
@@ -217,7 +217,7 @@ def failed(error: HaversackError, *, as_json: bool = False) -> Json:
 
 @contextmanager
 def _refusals(*, not_found: int = INVALID_PARAMS, about: Json | None = None) -> Iterator[None]:
-    """What is wrong with a prompt or a resource, as the protocol error it is there; `about` says what is not there."""
+    """Errors of a prompt or a resource as protocol errors; `about` names what is missing."""
     try:
         yield
     except NotFound as error:

@@ -69,12 +69,12 @@ class Pool:
             while (work := self._next()) is not None:
                 work()
         finally:
-            # Should work fail in a way nobody foresaw, another thread may take this one's place.
+            # After an unexpected failure another thread may take this one's place.
             with self._work:
                 self._threads.remove(threading.current_thread())
 
     def _next(self) -> Work | None:
-        """The next piece of work, as soon as there is one; nothing when there will be none."""
+        """The next piece of work, as soon as there is one; None when the pool is closing."""
         with self._work:
             while not self._waiting:
                 if self._closing:

@@ -33,7 +33,7 @@ Respond = Callable[[str], None]
 
 @record
 class Request:
-    """A call that wants an answer; `stateless` tells the era it was made in, `respond` takes the answer's line."""
+    """A call that wants an answer; `stateless` is true for the newer era, `respond` takes the answer's line."""
 
     id: RequestId
     method: str
@@ -74,13 +74,13 @@ class Request:
 
 
 def request_id(message: object) -> RequestId | None:
-    """The id of a message, or nothing where it has none that could be answered to."""
+    """The id of a message; None where it has no valid one."""
     value = message.get("id") if isinstance(message, dict) else None
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
 def checked(message: object) -> Mapping[str, Any]:
-    """The message, once it is sure that it is a JSON-RPC request or notification with named parameters."""
+    """The message, checked to be a JSON-RPC request or notification with named parameters."""
     if not isinstance(message, dict):
         raise ProtocolError(INVALID_REQUEST, "a message is an object")
     if message.get("jsonrpc") != "2.0":
@@ -95,7 +95,7 @@ def checked(message: object) -> Mapping[str, Any]:
 
 
 def is_stateless(method: str, params: Mapping[str, Any]) -> bool:
-    """Whether a request speaks for itself, as since 2026-07-28; one that does so wrongly is refused."""
+    """Whether a request carries its own client facts, as since 2026-07-28; wrong ones are refused."""
     meta = params.get("_meta")
     if method == "initialize" or not isinstance(meta, dict) or VERSION_KEY not in meta:
         return False

@@ -30,7 +30,7 @@ NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 
 @record
 class Duplicate:
-    """A candidate that says what another, better placed one already says."""
+    """A candidate with the same content as one that ranks before it."""
 
     observation: Observation
     of: int
@@ -40,9 +40,9 @@ class Duplicate:
 class Gathered:
     """Candidates best first, those left out as near-duplicates, and how many memories match in all.
 
-    `others` are the ids of what comes behind the candidates, as far as it was looked up, and `match` is the
-    expression that finds those behind them; it is empty without a query.
-    `set_aside` are those the caller wants to go without.
+    `others` are ids of the memories ranked after the candidates, as far as they were looked up; `match` is the
+    expression that finds the ones after those, empty without a query.
+    `set_aside` are those the caller excluded.
     For a pack that builds on another: what of that one has not changed, what of it is gone, and all that it gave.
     """
 
@@ -99,7 +99,7 @@ def _as_wished(memory: Memory, gathered: Gathered, first: Sequence[int], without
 
 def _gather(memory: Memory, query: str, filters: Filters, *, candidates: int, since: str) -> Gathered:
     known = held_items(memory, since) if since else {}
-    # What the reader has is left out below, and must not keep what is new from being looked at.
+    # Memories the reader has are removed below, so they must not use up the places of new ones.
     wanted = candidates + len(known)
     if query.strip():
         found = search.search(memory, query, filters, limit=min(wanted, MAX_LIMIT))
@@ -132,7 +132,7 @@ def _gather(memory: Memory, query: str, filters: Filters, *, candidates: int, si
 
 
 def further(memory: Memory, match: Expression | None, filters: Filters, seen: Collection[int], count: int) -> list[int]:
-    """Ids of memories behind those seen, as they stand now: by age for a query, otherwise the foremost."""
+    """Ids of memories ranked after those seen, from the present store: by age for a query, else by importance."""
     if match:
         found = search.matches_below(memory, match, filters, _ABOVE_ALL, len(seen) + count)
     else:
@@ -142,7 +142,7 @@ def further(memory: Memory, match: Expression | None, filters: Filters, seen: Co
 
 
 def _no_longer_current(held: Mapping[int, Observation], known: Mapping[int, str]) -> tuple[int, ...]:
-    """What a reader was given that has been deleted, archived or superseded since."""
+    """The items of an earlier pack that have been deleted, archived or superseded since."""
     return tuple(
         each
         for each in known
@@ -151,7 +151,7 @@ def _no_longer_current(held: Mapping[int, Observation], known: Mapping[int, str]
 
 
 def held_items(memory: Memory, pack_id: str) -> dict[int, str]:
-    """What the reader of a pack was given: each memory's id, and which text of it."""
+    """The items of an earlier pack: the id of each memory, and the hash of its text."""
     with memory.database.read() as tx:
         held = packs.get(tx, pack_id)
     if held is None:
@@ -164,29 +164,29 @@ def _text_of(observation: Observation) -> str:
 
 
 def items_of(shown: Iterable[Observation], known: Mapping[int, str]) -> dict[int, str]:
-    """What a reader has after a pack: what the pack it builds on gave, and the texts shown now."""
+    """All items a reader has after a pack: those of the pack it builds on, and those shown now."""
     now = {each.id: _text_of(each) for each in shown}
     gathered = {**known, **now}
     return {identifier: gathered[identifier] for identifier in sorted(gathered)}
 
 
 def pack_id(items: Mapping[int, str]) -> str:
-    """The name of what a reader has: the same for the same texts, whenever and however they were asked for.
+    """The id of a set of items: the same texts always give the same id.
 
-    It is made of digits, so that it costs the same number of tokens whatever it stands for.
+    It is made of digits, so that every id costs the same number of tokens.
     """
     digest = blake2b(_written(items).encode(), digest_size=8).digest()
     return f"p{int.from_bytes(digest) % 10**12:012d}"
 
 
 def remember(memory: Memory, items: Mapping[int, str]) -> None:
-    """Keep what a reader has been given, under its pack id."""
+    """Store the items of a pack under its id."""
     with memory.database.write() as tx:
         packs.put(tx, pack_id(items), memory.now(), _written(items))
 
 
 def can_remember(memory: Memory) -> bool:
-    """Whether a pack can be kept at all."""
+    """Whether packs can be stored."""
     try:
         with memory.database.write():
             return True

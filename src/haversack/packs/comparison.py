@@ -1,4 +1,4 @@
-"""The difference of two packs: what the later one adds, leaves out and says differently."""
+"""The difference of two packs: the memories that were added, removed and changed."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from haversack.values import record
 
 @record
 class Entry:
-    """A memory as one of the packs has it; the title is empty when the memory is gone for good."""
+    """A memory in one of the packs; the title is empty when the memory was erased."""
 
     id: int
     title: str
@@ -18,7 +18,7 @@ class Entry:
 
 @record
 class Difference:
-    """What lies between two packs, each by id."""
+    """The memories that differ between two packs, by id."""
 
     added: tuple[Entry, ...]
     removed: tuple[Entry, ...]

@@ -46,7 +46,7 @@ class ContextPack:
 
 
 def entry(memory: Memorable, *, usual_date: str = "", project: str = "") -> str:
-    """One memory as a section of a pack; a line that would hold nothing but the usual date is left out.
+    """One memory as a section of a pack; a detail line with only the usual date is left out.
 
     `project` is the name of its project, in a pack of several.
     """
@@ -67,20 +67,20 @@ def _details(memory: Memorable) -> str:
 
 
 def date_of_all(memories: Sequence[Memorable]) -> str:
-    """The date of several memories of which nothing else is to be said: a pack then states it once. Else empty."""
+    """The date shared by several memories without other details, which a pack states once; else empty."""
     details = {_details(each) for each in memories}
     return date(memories[0].updated_at) if len(memories) > 1 and details == {date(memories[0].updated_at)} else ""
 
 
 def title(project: str | None, memories: int, tokens: int, day: str = "") -> str:
-    """The first line of a pack, which states what the whole of it costs; below it the date that all of it has."""
+    """The first line of a pack, which states its total cost; below it the date that all memories share."""
     counted = "1 memory" if memories == 1 else f"{memories} memories"
     line = f"# Project Context: {project or 'all projects'} ({counted}, ~{tokens:,} tokens)\n"
     return f"{line}\n*{day}*\n" if day else line
 
 
 def budget_truncate(results: Sequence[M], token_budget: int, profile: str = DEFAULT_PROFILE) -> list[M]:
-    """The results that fit a budget, in rank order; one that is too large is skipped, not a stop."""
+    """The results that fit a budget, in rank order; one that is too large is skipped, later ones may still fit."""
     counter = profile_named(profile)
     candidates = [Candidate((Choice(counter.measure(entry(each) + SEPARATOR)),)) for each in results]
     chosen = pack(candidates, counter.room(token_budget)).chosen
@@ -116,7 +116,7 @@ def _written(pack_: ContextPack, tokens: int) -> str:
 
 
 def _cost(pack_: ContextPack, counter: Profile) -> int:
-    """What the text costs with that very figure in its first line."""
+    """The cost of the text, counted with that same figure in its first line."""
     tokens = 0
     while (found := counter.count(_written(pack_, tokens))) > tokens:
         tokens = found

@@ -1,4 +1,4 @@
-"""Quick estimates of what memories cost, four bytes to a token; packs themselves count exactly."""
+"""Quick estimates of what memories cost, at four bytes per token; packs count exactly."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,7 +10,7 @@ MEMORY_DETAILS, INDEX_DETAILS = 20, 15
 
 
 class Titled(Protocol):
-    """What a memory in a list must have."""
+    """The fields an estimate of a memory's list line needs."""
 
     @property
     def title(self) -> str: ...
@@ -18,14 +18,14 @@ class Titled(Protocol):
     def tags(self) -> Sequence[str]: ...
 
 
-class Told(Titled, Protocol):
-    """What a memory in full must have."""
+class Detailed(Titled, Protocol):
+    """The fields an estimate of a full memory needs."""
 
     @property
     def content(self) -> str: ...
 
 
-def estimate_memory_tokens(memory: Told) -> int:
+def estimate_memory_tokens(memory: Detailed) -> int:
     """About what a memory costs in full: title, content, tags and details."""
     return estimate_tokens(memory.content) + _head(memory) + MEMORY_DETAILS
 

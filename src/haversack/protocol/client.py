@@ -62,7 +62,7 @@ class StdioClient:
         self._reader.start()
 
     def shake_hands(self, *, seconds: float = 60) -> Message:
-        """Begin the conversation, and give what the server says of itself."""
+        """Do the handshake and return the server's description of itself."""
         client = {"name": "haversack", "version": __version__}
         hello = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client}
         told, _ = self.request("initialize", hello, seconds=seconds)
@@ -121,7 +121,7 @@ class StdioClient:
         code = self.process.wait()
         self._reader.join(timeout=20)
         for stream in (self.process.stdin, self.process.stdout):
-            # What was still to be written has no reader.
+            # The reader is gone, so flushing the rest fails.
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
@@ -134,7 +134,7 @@ class StdioClient:
 
     def _send(self, message: Message) -> None:
         line = json.dumps(message).encode() + b"\n"
-        # A server that has gone is noticed by the reader, which tells every waiting thread.
+        # The reading thread notices that a server is gone and wakes every waiting thread.
         with self._writing, contextlib.suppress(OSError, ValueError):
             self._input.write(line)
             self._input.flush()
@@ -160,7 +160,7 @@ class StdioClient:
             waiting.put(({}, b""))
 
     def _answer(self, message: Message) -> None:
-        """Answer what the server asks: it may see whether the client is there, and nothing else is offered."""
+        """Answer a request of the server: a ping is answered, everything else is refused."""
         if "id" not in message:
             return
         answer: Message = {"jsonrpc": "2.0", "id": message["id"]}

@@ -1,4 +1,4 @@
-"""JSON-RPC on lines: what is read, what is written, and how anything wrong is told."""
+"""JSON-RPC on lines: reading, writing and error responses."""
 
 import json
 import threading
@@ -40,7 +40,7 @@ class Giant:
     tail: bytes
 
     def request_id(self) -> RequestId | None:
-        """The request's id, where an end of the line shows it, so that its sender need not wait for ever."""
+        """The request's id, if the kept ends of the line show it, so that the request can be answered with an error."""
         import re
 
         value = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]*")\s*'
@@ -84,7 +84,7 @@ def failure(request_id: RequestId | None, error: ProtocolError) -> str:
 
 
 def notification(method: str, params: Mapping[str, object]) -> str:
-    """The line that tells the client something it did not ask for."""
+    """The line of a notification."""
     return _valid(_encode({"jsonrpc": "2.0", "method": method, "params": params}))
 
 

@@ -29,7 +29,7 @@ class RawLines:
 
     def __iter__(self) -> Iterator[bytes | LongLine]:
         while True:
-            # Between one request and one answer there is mostly one line to read, which need not be copied.
+            # Mostly there is exactly one line to read, which need not be copied.
             if not self._held and (chunk := self._taken(CHUNK)):
                 if chunk.find(b"\n") == len(chunk) - 1:
                     yield chunk
@@ -74,7 +74,7 @@ class RawLines:
         return bool(chunk)
 
     def _taken(self, size: int) -> bytes:
-        """What the descriptor has to give, at most `size` bytes; nothing once it has ended."""
+        """The next bytes of the descriptor, at most `size`; empty at its end."""
         try:
             chunk = b"" if self._ended else os.read(self._descriptor, size)
         except OSError:

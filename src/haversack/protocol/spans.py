@@ -1,4 +1,4 @@
-"""Where the parts of a JSON text stand, so that one part can be replaced and the rest stays as it was written."""
+"""The spans of the parts of a JSON text, so that one part can be replaced without changing any other byte."""
 
 from collections.abc import Sequence
 from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
@@ -10,7 +10,7 @@ _SPACE = pattern(r"[ \t\n\r]*")
 
 
 def _unread(_: str) -> None:
-    """Numbers are only skipped here: a literal of ten thousand digits is no reason to fail."""
+    """None: numbers are skipped, so that a literal of ten thousand digits does not fail."""
 
 
 _skip = JSONDecoder(parse_int=_unread, parse_float=_unread, strict=False).scan_once  # type: ignore[attr-defined]
@@ -30,7 +30,7 @@ class Span:
 
 @record
 class Member:
-    """A member of an object: where it begins with its name, and where its value stands."""
+    """A member of an object: where its name begins, and the span of its value."""
 
     start: int
     value: Span
@@ -98,7 +98,7 @@ def _after_space(text: str, place: int) -> int:
 
 
 def _expect(text: str, place: int, mark: str) -> int:
-    """The place after a mark and the space behind it."""
+    """The position after a mark and the white space that follows it."""
     if text[place : place + 1] != mark:
         raise NotJson(f"no {mark} at {place}")
     return _after_space(text, place + 1)

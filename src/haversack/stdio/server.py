@@ -78,7 +78,7 @@ class _Stop:
             raise _Interrupted
 
     def interruptible(self, wait: Callable[[], T]) -> T | None:
-        """What `wait` gives, or nothing when the request to stop came first."""
+        """The result of `wait`, or None when the request to stop came first."""
         try:
             self._waiting = True
             return None if self.asked else wait()
@@ -88,7 +88,7 @@ class _Stop:
 
 @contextmanager
 def _stopping() -> Iterator[_Stop]:
-    """A stop that the signals to end ask for, where this thread may take signals."""
+    """A `_Stop` that the stop signals trigger, where this thread may install signal handlers."""
     stop = _Stop()
     with stopped_by(stop.ask):
         yield stop
@@ -96,7 +96,7 @@ def _stopping() -> Iterator[_Stop]:
 
 @contextmanager
 def _own_input(given: IO[bytes] | None) -> Iterator[IO[bytes]]:
-    """The stream messages come from, which no program started from here inherits: it would consume them."""
+    """The input stream, which child programs do not inherit: they would consume messages."""
     if given is not None:
         yield given
         return
@@ -122,7 +122,7 @@ def _own_output(given: IO[bytes] | None) -> Iterator[IO[bytes]]:
         with os.fdopen(own, "wb") as stream:
             yield stream
     except BrokenPipeError:
-        # What was left to write when the stream was closed: the reader has gone.
+        # The reader is gone, so flushing the rest fails.
         return
     finally:
         sys.stdout = printed
