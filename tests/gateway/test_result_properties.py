@@ -122,6 +122,22 @@ def test_a_block_shown_whole_leaves_room_for_the_way_to_the_rest(tmp_path: Path)
     delivery.close()
 
 
+def test_whichever_key_a_text_gets_both_channels_fit_together(tmp_path: Path) -> None:
+    config = load({"HAVERSACK_HOME": str(tmp_path), "HAVERSACK_TOKENS_PROFILE": "claude"})
+    delivery = Delivery(lambda: App(config), keep_in_memory=True)
+    for number in range(150):
+        # Each has a key of its own, some of which cost as much as a key can.
+        text = json.dumps({"content": [], "structuredContent": {"number": number, "text": "a word " * 400}})
+        outcome = fit_result(text, Rule("tool", 64, view="structured", compress=False), delivery)
+        assert isinstance(outcome, Fitted)
+        fitted = json.loads(outcome.text)
+        measure, shown = delivery.profile.measure, fitted["structuredContent"]
+        units = measure(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+        units += sum(measure(block["text"]) for block in fitted["content"])
+        assert delivery.profile.tokens(units) <= 64, fitted
+    delivery.close()
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=WORDS, tokens=st.sampled_from([150, 400]), compress=st.booleans())
 def test_slices_rebuild_the_text(delivery: Delivery, text: str, tokens: int, compress: bool) -> None:

@@ -25,6 +25,8 @@ LONGEST_LINE = 4_000_000
 _DEAREST_KEY = "7q7x7z"
 _FOOTER = 120
 """Tokens set aside for the lines below the blocks that are shown whole."""
+_SEAMS = 2
+"""Units by which a text may cost more between two others than alone: its first and its last token are then others."""
 _WIDEST_GAP = (
     f'\n[… 1,000,000 lines left out: more("{_DEAREST_KEY}"), ~1,000,000 tokens]\n\n📏 ~100,000 tokens\n'
     "[Budget Critical: ~100k tokens over. Complete or hand over now.]"
@@ -159,11 +161,18 @@ class _Fitting:
     def _bare(self, text: str, original: str, profile: Profile) -> tuple[str, int]:
         """The price of a text and its key, where there is no room for anything else."""
         line = f"[~{price(self.profile, text):,} tokens: {_stub(original)}]"
-        if (tokens := profile.count(line)) > self.rule.tokens:
+        if (tokens := self._bare_price(line, original, profile)) > self.rule.tokens:
             line = _stub(original)
-            tokens = profile.count(line)
+            tokens = self._bare_price(line, original, profile)
         self.delivery.note(self.rule.tool, self.rule.arguments, line, tokens)
         return line, tokens
+
+    def _bare_price(self, line: str, original: str, profile: Profile) -> int:
+        if not self.in_structured:
+            return profile.count(line)
+        # Nothing is added to it, so that both channels can be counted as they will be sent.
+        measure = self.profile.measure
+        return self.profile.tokens(measure(_structured_form(line, original)) + measure(_stub(original)))
 
     def _shown_blocks(self, body: Body, whole: str) -> tuple[list[dict[str, Any]], str]:
         """The blocks shown whole, and the text that is to be fitted after them."""
@@ -199,7 +208,8 @@ class _Fitting:
         measure = self.profile.measure
         overhead = 0
         if self.in_structured:
-            overhead += measure(_structured_form("", _DEAREST_KEY)) + measure(_stub(_DEAREST_KEY))
+            around = _structured_form("…", _DEAREST_KEY).split("…")
+            overhead += sum(map(measure, around)) + _SEAMS + measure(_stub(_DEAREST_KEY))
         elif self.has_structured:
             overhead += measure(_structured_form(None, _DEAREST_KEY))
         meter = Meter(Budget(10**9, self.profile))
