@@ -59,7 +59,7 @@ class Calls:
             return self._tools.get(name)
         found = look_up(name)
         if found is None:
-            self._pool.offer(self._load)  # so that the next unknown name costs nothing
+            self._pool.offer(self._load)  # cached, so that the next unknown name costs nothing
         return found if found and self._is_offered(found) else None
 
     def _load(self) -> None:
@@ -78,7 +78,7 @@ class Calls:
         )
 
     def offer(self, who: Identity, account: str, profile: str) -> Offer:
-        """What an MCP client is offered, kept while it goes on asking."""
+        """The tools an MCP client is offered, cached while the client is active."""
         key = (who.id, who.scope, who.project, repr(who.namespace), who.member, account, profile)
         with self._lock:
             if key not in self._offers:
@@ -108,7 +108,7 @@ class Calls:
         return reply
 
     async def in_thread(self, exchange: Exchange, work: Callable[[], T]) -> T:
-        """What `work` gives, done by one of the threads; nothing is begun for somebody who has left meanwhile."""
+        """The result of `work`, run in one of the threads; it is not started for a client that has disconnected."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
         self.begin(lambda: _finish(loop, done, work))
@@ -133,7 +133,7 @@ class Calls:
             )  # fmt: skip
 
     def finish(self) -> bool:
-        """Wait for what was begun, and say whether it ended."""
+        """Wait for the running calls; True when all of them ended."""
         self._pool.drop()
         return self._pool.finish(PATIENCE_SECONDS)
 
@@ -159,10 +159,10 @@ def _finish(loop: asyncio.AbstractEventLoop, done: "asyncio.Future[T]", work: Ca
     try:
         loop.call_soon_threadsafe(tell)
     except RuntimeError:
-        return  # the loop has ended, and with it everybody who waited
+        return  # the loop has ended, so nobody waits for the result
 
 
 async def _departure(exchange: Exchange) -> None:
-    """Returns when the other end has left."""
+    """Wait until the client disconnects."""
     while (await exchange.receive())["type"] != "http.disconnect":
         pass

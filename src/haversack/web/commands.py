@@ -88,7 +88,7 @@ def _listening(address: str, parsed: Namespace) -> "Listening":
 
 
 def _check_exposure(listening: "Listening", configured_hosts: Sequence[str]) -> None:
-    """Refuse to be reached from other machines without what makes that safe."""
+    """Refuse to listen on a public address without a host name and encryption."""
     if listening.is_loopback:
         return
     missing = []
@@ -147,7 +147,7 @@ def token(typed: list[str]) -> int:
 
 
 def _check_member(subject: str) -> None:
-    """Refuse a token for somebody whom the store does not know."""
+    """Refuse a token for a subject that is not a member of the store."""
     from haversack.config import load
 
     store = load().store

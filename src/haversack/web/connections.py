@@ -1,4 +1,4 @@
-"""Connections: how long one may take to say what it wants, and how many there may be."""
+"""Connections: time limits for headers and bodies, and a limit on their number."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ ALWAYS = (
 
 
 def patient_protocol() -> type[asyncio.Protocol]:
-    """uvicorn's reader of requests, with httptools where it is there, kept from waiting for ever."""
+    """uvicorn's HTTP protocol class (httptools where it is installed) with time limits."""
     bases: tuple[Any, ...]
     try:
         from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -37,7 +37,7 @@ def patient_protocol() -> type[asyncio.Protocol]:
 
 
 class _Patience:
-    """What is added to a connection of uvicorn's: an end to waiting, and to ever more connections."""
+    """Adds time limits and a limit on connections to uvicorn's protocol."""
 
     connections: set[Any]
     cycle: Any
@@ -45,7 +45,7 @@ class _Patience:
     transport: Any
     _deadline: asyncio.TimerHandle | None = None
     _awaited = ""
-    """What the deadline is for."""
+    """The part of a request that the deadline is for."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(_Joined(transport))  # type: ignore[misc]
@@ -67,18 +67,18 @@ class _Patience:
         super().on_response_complete()  # type: ignore[misc]
 
     def send_400_response(self, message: str) -> None:
-        """Refuse what is not HTTP as every route refuses, in place of uvicorn's own words."""
+        """Answer an invalid HTTP request with the same JSON error as every route."""
         self._refuse(400, "Bad Request", "bad_request", "this is not an HTTP request")
 
     @property
     def _missing(self) -> str:
-        """What is still to come of a request: its headers, its body or nothing."""
+        """The missing part of a request: its headers, its body or nothing."""
         if self.cycle is None or self.cycle.response_complete:
             return "headers"
         return "body" if self.cycle.more_body else ""
 
     def _wait_for(self, what: str) -> None:
-        """Wait for the headers or the body, no longer than each may take; for nothing, stop waiting."""
+        """Set the deadline for the headers or the body; clear it when nothing is missing."""
         if self._awaited == what:
             return
         self._awaited = what
@@ -105,7 +105,7 @@ class _Patience:
 
 
 class _Parts:
-    """What httptools tells of a request: the part that is still to come; headers without end are refused."""
+    """Tracks which part of a request is missing, from httptools' callbacks; too many headers are refused."""
 
     transport: Any
     url: bytes
@@ -131,7 +131,7 @@ class _Parts:
         self._header_bytes = 0
         scheme, _, rest = self.url.partition(b"://")
         if scheme in (b"http", b"https"):
-            # A whole address names the host, whatever the header says.
+            # An absolute request URL names the host, whatever the Host header says.
             self.headers[:] = [
                 (b"host", rest.partition(b"/")[0]),
                 *(each for each in self.headers if each[0] != b"host"),
@@ -148,9 +148,9 @@ def _patience(what: str) -> float:
 
 
 class _Joined:
-    """A transport for replies: each has the headers all have, and goes out in one piece.
+    """A transport that adds the common headers and sends each reply in one write.
 
-    Two pieces, one for the headers and one for the body, would wake the other end twice.
+    Two writes, one for the headers and one for the body, would wake the client twice.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -158,7 +158,7 @@ class _Joined:
         self._held = b""
 
     def write(self, content: bytes) -> None:
-        """Hold the head of a reply until its body comes or the reply ends; send everything else."""
+        """Buffer the head of a reply until its body comes or the reply ends; send everything else."""
         if not self._held and content.startswith(b"HTTP/1.1 ") and not content.startswith(b"HTTP/1.1 100"):
             self._held = content.replace(b"\r\n", b"\r\n" + ALWAYS, 1)
         else:
@@ -166,13 +166,13 @@ class _Joined:
             self._held = b""
 
     def flush(self) -> None:
-        """Send what is held."""
+        """Send the buffered bytes."""
         if self._held:
             self._transport.write(self._held)
             self._held = b""
 
     def close(self) -> None:
-        """Send what is held, and close."""
+        """Send the buffered bytes, and close."""
         self.flush()
         self._transport.close()
 

@@ -21,14 +21,14 @@ _PREFIX = "hvk"
 _ID = pattern(r"[a-z0-9]{8}")
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 _USE_NOTED_EVERY = 60
-"""Seconds between two notes of a token's last use, so that reading does not mean writing."""
+"""Seconds between two writes of a token's last use, so that not every request writes a file."""
 
 
 @record
 class Token:
-    """What is kept of a token: everything but its secret. Times are seconds since 1970; 0 is never.
+    """The stored facts of a token: everything but its secret. Times are seconds since 1970; 0 is never.
 
-    `member` is whom it speaks for in a team's store; empty for the member the server itself is.
+    `member` is the member it acts for in a team's store; empty for the server's own member.
     """
 
     id: str
@@ -62,7 +62,7 @@ class Credentials:
         member: str = "",
         seconds: int = 0,
     ) -> tuple[Token, str]:
-        """A new token and the text that proves it, which is shown once and cannot be found again."""
+        """A new token and its secret text, which is shown once and cannot be recovered."""
         cleaned = " ".join(name.split())
         if not cleaned or len(cleaned) > 80:
             raise InvalidArgument(f"the name has {len(cleaned)} characters", hint="give a name of 1 to 80 characters")
@@ -105,11 +105,11 @@ class Credentials:
         raise NotFound(f"no token called {name[:80]!r}", hint="`haversack token list` shows them")
 
     def verified(self, text: str) -> Token | None:
-        """The token a text proves, or nothing: unknown, revoked, expired and wrong ones look alike."""
+        """The token a text belongs to; None for unknown, revoked, expired and wrong ones alike."""
         prefix, _, rest = text.partition("_")
         identifier, _, secret = rest.partition("_")
         token = self._read(identifier) if prefix == _PREFIX else None
-        # Compared also where there is no such token, so that the time taken tells nothing.
+        # An unknown token is compared too, so that the time taken reveals nothing.
         is_right = hmac.compare_digest(_digest(secret), token.digest if token else _NO_DIGEST)
         now = int(time.time())
         if token is None or not is_right or (token.expires and token.expires <= now):

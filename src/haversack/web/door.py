@@ -117,7 +117,7 @@ class Door:
         return routes[method]
 
     async def _no_such_tool(self, exchange: Exchange) -> Answer:
-        """Told to anybody; but only to somebody who is known, which names come near."""
+        """The answer for an unknown tool; only an identified caller is told the nearest names."""
         try:
             await self._guards.identity(exchange)
         except Refused:
@@ -175,7 +175,7 @@ class Door:
         return await self._mcp.answer(exchange, message, self._calls.offer(who, *self._named(exchange)))
 
     def _check_message(self, who: Identity, message: mcp_route.Message) -> bool:
-        """Whether the message writes; refused where that is not for this caller."""
+        """Whether the message writes; refused where the caller may not."""
         if who.is_limited and message.method in UNLIMITED_METHODS:
             raise Refused(403, "forbidden", f"{message.method} is not for a token with a limit", hint="call tools")
         name, arguments = message.params.get("name"), message.params.get("arguments")
@@ -212,7 +212,7 @@ class Door:
         )
 
     async def _sign_in(self, exchange: Exchange) -> Answer:
-        """A cookie for a code, or for a token that is shown in the header as everywhere."""
+        """Answer with a cookie for a sign-in code, or for a token in the Authorization header."""
         check_size_and_type(exchange, needs_json=True)
         given = tool_routes.from_body(await exchange.body())
         code = given.get("code")
@@ -249,11 +249,11 @@ class Door:
         return static_files.sent(exchange, exchange.path[8:])
 
     def end_streams(self) -> None:
-        """End replies that would go on for ever."""
+        """End the open streams."""
         self._mcp.close()
 
     def close(self) -> bool:
-        """Wait for calls that were begun; says whether all of them ended."""
+        """Wait for the running calls; True when all of them ended."""
         return self._calls.finish()
 
 

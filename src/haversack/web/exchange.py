@@ -42,7 +42,7 @@ class Streamed:
 
 
 class Refused(Exception):
-    """A request that gets no further; `answer` says why."""
+    """A request that is refused; `answer` says why."""
 
     def __init__(
         self, status: int, code: str, message: str, *, hint: str = "", headers: Headers = (), body: bytes | None = None
@@ -53,7 +53,7 @@ class Refused(Exception):
 
 
 class Gone(Exception):
-    """The other end has left."""
+    """The client has disconnected."""
 
 
 class Exchange:
@@ -143,7 +143,7 @@ def _by_name(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def error_body(code: str, message: str, hint: str = "") -> bytes:
-    """An error as every route tells it."""
+    """The JSON body of an error, the same for every route."""
     return json.dumps({"error": {"code": code, "message": message, "hint": hint}}, ensure_ascii=False).encode()
 
 
@@ -181,5 +181,5 @@ _STATUSES = {
 
 
 def status_of(error: HaversackError) -> int:
-    """The status an error has; those that name nothing the caller could mend are the server's fault."""
+    """The HTTP status of an error; 500 for errors the caller cannot mend."""
     return _STATUSES.get(error.code, 500)

@@ -1,4 +1,4 @@
-"""What is checked of a request before anything is done for it, each with a status of its own."""
+"""The checks every request passes first, each with its own status."""
 
 import asyncio
 import time
@@ -30,14 +30,14 @@ class Place:
 
     @property
     def cookie_name(self) -> str:
-        # Cookies do not know ports: two servers on one machine must not sign each other out.
+        # Cookies ignore ports: two servers on one machine must not sign each other out.
         return f"__Host-haversack-{self.port}" if self.is_encrypted else f"haversack-{self.port}"
 
 
 def place_of(
     config: Config, address: str, port: int, *, allowed: tuple[str, ...] = (), is_encrypted: bool = False
 ) -> Place:
-    """The place of a server that listens on an address; nothing of it is ever taken from a request."""
+    """The place of a server that listens on an address; it never depends on a request."""
     shown = f"[{address}]" if ":" in address else address
     scheme = "https" if is_encrypted else "http"
     names = [f"{name}:{port}" for name in (shown, "127.0.0.1", "localhost", "[::1]")]
@@ -49,7 +49,7 @@ def place_of(
 
 
 def check_host(exchange: Exchange, place: Place) -> None:
-    """Refuse a request that was sent to another name: a page elsewhere may have made its own name point here."""
+    """Refuse a request for another host name: it may be a DNS rebinding attack."""
     if exchange.headers.get("host", "").lower() not in place.hosts:
         raise Refused(
             421, "wrong_host", "this server does not answer to that host",
@@ -58,7 +58,7 @@ def check_host(exchange: Exchange, place: Place) -> None:
 
 
 def check_origin(exchange: Exchange, place: Place) -> None:
-    """Refuse what a page of another origin sends; `null` is another origin too."""
+    """Refuse a request from a page of another origin; `null` is another origin too."""
     origin = exchange.headers.get("origin")
     if origin is not None and origin not in place.origins:
         raise Refused(403, "foreign_origin", "requests from that origin are not taken")
@@ -90,7 +90,7 @@ def _is_json(content_type: str) -> bool:
 
 
 class Guards:
-    """Who asks, whether they may, and how often."""
+    """Checks the identity of a caller, its scope and its rate."""
 
     def __init__(self, config: Config, place: Place, sign_in: SignIn) -> None:
         self.place = place
@@ -103,7 +103,7 @@ class Guards:
         self._writes = Limiter(Rate(settings.writes_per_minute, WRITE_BURST))
 
     async def identity(self, exchange: Exchange) -> Identity:
-        """Who asks; nobody is anonymous."""
+        """The identity of the caller; a request without one is refused."""
         given = exchange.headers.get("authorization", "")
         cookie = exchange.cookie(self.place.cookie_name)
         if cookie:
@@ -135,7 +135,7 @@ class Guards:
         return found
 
     def _check_same_origin(self, exchange: Exchange) -> None:
-        """With a cookie, only our own page may ask: a browser sends cookies along with anybody's requests."""
+        """Refuse a cookie on a cross-origin request: a browser sends cookies with requests of any page."""
         site = exchange.headers.get("sec-fetch-site")
         if site is not None:
             is_ours = site == "same-origin" or (site == "none" and exchange.method in SAFE_METHODS)

@@ -1,4 +1,4 @@
-"""Who asks, and what they may do."""
+"""The identity of a caller, and its scope."""
 
 from haversack.values import record
 from haversack.web.credentials import SCOPES, Token
@@ -9,8 +9,8 @@ class Identity:
     """Somebody who has been recognized: by a token, a signed token or a cookie.
 
     `id` is what the journal and the rates know them by. `project` and `namespace` limit what they see; an empty
-    project and the namespace None do not. In a team's store they are `member`; an empty one is the member the server
-    itself is. `expires` is when a signed token ends, in seconds since 1970.
+    project and the namespace None do not. In a team's store they act as `member`; empty means the server's own member.
+    `expires` is when a signed token ends, in seconds since 1970.
     """
 
     id: str

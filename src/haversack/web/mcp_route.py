@@ -57,7 +57,7 @@ _STREAM_HEADERS: Headers = (("x-accel-buffering", "no"), ("cache-control", "no-s
 
 @record
 class Message:
-    """A message that may be answered; `revision` is empty where the message speaks for itself."""
+    """A checked message; `revision` is empty where the message states it itself."""
 
     content: Mapping[str, Any]
     revision: str
@@ -94,7 +94,7 @@ def check_accept(exchange: Exchange) -> None:
 
 @lru_cache(maxsize=64)
 def _unacceptable(accept: str) -> str:
-    """The kind of reply a client does not take, or nothing; a client sends the same header every time."""
+    """The content type a client does not accept, or empty; cached, since a client sends the same header every time."""
     accepted = {part.split(";")[0].strip().lower() for part in accept.split(",")}
     for wanted in ("application/json", "text/event-stream"):
         if not {wanted, f"{wanted.split('/')[0]}/*", "*/*"} & accepted:
@@ -121,7 +121,7 @@ def read(exchange: Exchange, body: bytes) -> Message | None:
 
 
 def _revision(exchange: Exchange, message: Mapping[str, Any]) -> str:
-    """The revision the headers name, or nothing for one that needs none; an error where they contradict the body."""
+    """The revision in the headers, empty where none is needed; an error where headers and body contradict."""
     header = exchange.headers.get("mcp-protocol-version", "")
     params = message.get("params", {})
     meta = params.get("_meta") if isinstance(params.get("_meta"), dict) else {}
@@ -160,7 +160,7 @@ def _agree(name: str, header: str | None, body: object) -> None:
 
 
 def _decoded(value: str) -> str | None:
-    """A header's value, where it is written as `=?base64?…?=` what that stands for; None for a broken one."""
+    """A header's value, decoded where it is written as `=?base64?…?=`; None for a broken one."""
     text = value.strip()
     if not (text.startswith("=?base64?") and text.endswith("?=")):
         return text
@@ -177,7 +177,7 @@ def _refusal(identifier: str | int | None, error: ProtocolError) -> Refused:
 
 
 class McpRoute:
-    """Answers messages; what it keeps between two of them is only what makes the next one faster."""
+    """Answers messages; it keeps only caches between them."""
 
     def __init__(self, calls: Calls, journal: Journal) -> None:
         self._calls = calls
@@ -236,7 +236,7 @@ class McpRoute:
             self._streams.discard(stream)
 
     def close(self) -> None:
-        """End the streams that would go on for ever, so that the server can stop."""
+        """End the open streams, so that the server can stop."""
         for stream in list(self._streams):
             stream.lines.put_nowait(None)
 
@@ -251,7 +251,7 @@ class _Silence:
 
 
 class _Stream:
-    """The lines of one reply, from whichever thread they come; with each, whether it is the last."""
+    """The queue of one reply's lines, from any thread; each is marked as last or not."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

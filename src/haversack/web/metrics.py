@@ -1,4 +1,4 @@
-"""What the tools were asked and gave, as figures without content, in the text form Prometheus reads."""
+"""Counters of tool calls and their tokens, without content, in the Prometheus text format."""
 
 import threading
 from bisect import bisect_left
@@ -54,7 +54,7 @@ class Metrics:
         return figures
 
     def text(self, waiting: int) -> str:
-        """All of it; names of tools are the program's own, so nothing needs escaping."""
+        """All metrics as text; tool names are the program's own, so nothing needs escaping."""
         with self._lock:
             tools = sorted(self._by_tool.items())
             lines = [

@@ -93,7 +93,7 @@ def _body(tool: Tool) -> Json:
 
 
 def parameters_schema(tool: Tool) -> Json:
-    """Every parameter of a tool as JSON Schema, also those a model is not told of."""
+    """Every parameter of a tool as JSON Schema, including those that `tools/list` leaves out."""
     properties = {
         each.name: _schema(each) | ({"description": each.about} if each.about else {}) for each in tool.parameters
     }

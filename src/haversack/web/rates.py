@@ -1,4 +1,4 @@
-"""How often somebody may ask: buckets of tokens that refill with time, kept in memory."""
+"""Rate limits: token buckets that refill with time, kept in memory."""
 
 import time
 from collections import OrderedDict
@@ -12,7 +12,7 @@ MOST_KEYS = 10_000
 
 @record
 class Rate:
-    """So many a minute, of which `burst` may come at once; 0 a minute is no limit."""
+    """Requests per minute, of which `burst` may come at once; 0 is no limit."""
 
     per_minute: int
     burst: int
@@ -27,7 +27,7 @@ class Limiter:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, key: str) -> int:
-        """Take one from the key's bucket and give 0, or the seconds after which there is one again."""
+        """Take a token from the key's bucket: 0, or the seconds until the next one."""
         if not self._rate.per_minute:
             return 0
         left, per_second = self._left(key), self._rate.per_minute / 60

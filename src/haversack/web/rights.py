@@ -1,4 +1,4 @@
-"""What a caller may do with a tool: the scope it needs, and the project or namespace it is kept to."""
+"""The rights of a caller: the scope a call needs, and the project or namespace a caller is limited to."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def _is_true(tool: Tool, value: object) -> bool:
     try:
         return bool(convert(parameter, value))
     except InvalidArgument:
-        return True  # refused later; until then the stricter reading holds
+        return True  # refused later; until then the stricter scope applies
 
 
 class Limits:
@@ -57,7 +57,7 @@ class Limits:
     def applied(
         self, who: Identity, caller: Caller, tool: Tool, arguments: Mapping[str, object]
     ) -> Mapping[str, object]:
-        """The arguments with the caller's project and namespace in them; what lies outside is not found."""
+        """The arguments with the caller's project and namespace added; anything outside is not found."""
         if not who.is_limited:
             return arguments
         given = {ALIASES.get(name, name): value for name, value in arguments.items() if value is not None}
@@ -72,7 +72,7 @@ class Limits:
         return arguments
 
     def checked(self, who: Identity, caller: Caller, reply: Reply) -> Reply:
-        """The reply, once it is sure that nothing it shows lies outside the caller's limit."""
+        """The reply, checked to show nothing outside the caller's limit."""
         if not who.is_limited:
             return reply
         ids = [int(name[1:]) for name in reply.names if name.startswith("#") and name[1:].isdigit()]

@@ -1,4 +1,4 @@
-"""Listening: one port, limits on slow and numerous connections, and a stop that finishes what was begun."""
+"""Listening: one port, limits on slow and numerous connections, and a stop that finishes running calls."""
 
 import asyncio
 import errno
@@ -46,7 +46,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 class HttpServer:
-    """A server that has its port; `run` serves until it is told to stop."""
+    """A server bound to its port; `run` serves until `stop` is called."""
 
     def __init__(self, app: App, listening: Listening, tool_names: Sequence[str] = (), log_file: str = "") -> None:
         self._app = app
@@ -75,7 +75,7 @@ class HttpServer:
         await self._server.serve(sockets=[self._socket])
 
     def stop(self) -> None:
-        """Stop listening, and end when what was begun is done; from any thread."""
+        """Stop listening, and end when the running calls are done; callable from any thread."""
         self._server.should_exit = True
 
 
@@ -125,7 +125,7 @@ def _server(door: Door, listening: Listening) -> Any:
         ws="none",
         lifespan="off",
         log_config=None,
-        log_level="critical",  # what strangers send must not fill standard error
+        log_level="critical",  # invalid requests must not fill standard error
         access_log=False,
         proxy_headers=False,
         server_header=False,

@@ -41,7 +41,7 @@ class SignIn:
         return self._keep(self._cookies, identity, COOKIE_SECONDS)
 
     def identity(self, cookie: str) -> Identity | None:
-        """Whose cookie it is, if it is still good."""
+        """The identity of a cookie; None when it is unknown or expired."""
         held = self._cookies.get(_digest(cookie))
         return held.identity if held and held.until > self._clock() else None
 

@@ -46,7 +46,7 @@ class SignedTokens:
         self._read_at = float("-inf")
 
     def verified(self, text: str) -> Identity | None:
-        """Who a signed token speaks for, or nothing; this may read the keys, so it is not for the event loop."""
+        """The identity in a signed token, or None; this may read the keys, so it must not run in the event loop."""
         from joserfc import jwt
         from joserfc.errors import JoseError
 
@@ -78,7 +78,7 @@ class SignedTokens:
         if not is_good or scope is None:
             return None
         assert isinstance(subject, str) and expires is not None
-        # Two servers may know different people by the same name.
+        # Two issuers may use the same name for different people.
         member = subject if len(self._settings.issuers) == 1 else f"{claims['iss']}#{subject}"
         shown = _short(member)
         return Identity(id=f"sub:{shown}", name=shown, scope=scope, member=member, expires=expires + SLACK_SECONDS)
@@ -133,7 +133,7 @@ def _highest(claim: object) -> str | None:
 
 
 def _short(name: str) -> str:
-    """A name as the journal and the rates know it: one line, not long, and no other's."""
+    """A unique short name for the journal and the rates, on one line."""
     if len(name) <= 80 and name.isprintable():
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -16,7 +16,7 @@ KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 
 @record
 class StaticFile:
-    """A file of the page, also compressed, with the tag by which a browser knows that it has it."""
+    """A file of the page, also compressed, with its ETag."""
 
     content: bytes
     compressed: bytes
@@ -31,7 +31,7 @@ _EXPORT = re.compile(r"export ((?:async )?(?:const|function|class)) (\w+)")
 _TEXT = re.compile(r'("(?:[^"\\]|\\.)*")')
 _SPACES = re.compile(r" *(=>|[{}()\[\];,=<>?:&|!*]) *")
 _SLASH = re.compile(r'(?<!")/(?!")')
-"""A division or an expression: what follows is not read."""
+"""A slash may be a division or a regular expression: the text after it is not changed."""
 
 
 @cache
@@ -65,7 +65,7 @@ def _joined(first: str) -> bytes:
             if imported := _IMPORT.fullmatch(line):
                 add(imported[2])
                 lines.append(f"const {{{imported[1].replace(' as ', ': ')}}} = {imported[2]}_js;")
-            elif line and not line.startswith("//"):  # authors alone need margins and comments
+            elif line and not line.startswith("//"):  # browsers need no indentation and comments
                 exported += [found[2] for found in [_EXPORT.match(line)] if found]
                 lines.append(_tight(_EXPORT.sub(r"\1 \2", line, count=1)))
         body = "\n".join(lines)
@@ -76,7 +76,7 @@ def _joined(first: str) -> bytes:
 
 
 def _tight(line: str) -> str:
-    """A line without spaces around punctuation; one where they may mean something stays as it is."""
+    """A line without spaces around punctuation; unchanged where the spaces may have a meaning."""
     if "`" in line or "'" in line or _SLASH.search(line):
         return line
     return "".join(
@@ -85,7 +85,7 @@ def _tight(line: str) -> str:
 
 
 def sent(exchange: Exchange, name: str) -> Answer:
-    """A file of the page, or the word that the browser's copy is still right."""
+    """A file of the page, or 304 when the browser's copy is current."""
     file = files()[name]
     headers: Headers = (("etag", file.tag), ("cache-control", "no-cache"), ("vary", "accept-encoding"))
     if file.tag in exchange.headers.get("if-none-match", ""):

@@ -89,7 +89,7 @@ def run(
 
 
 def failure(caller: Caller, error: HaversackError, arguments: Mapping[str, object]) -> Answer:
-    """An error within the budget the call named, if it named one: first its hint is left out, then words."""
+    """An error within the budget of the call, if it has one: first its hint is left out, then words."""
     headers: Headers = (("retry-after", "1"),) if error.code == "store_busy" else ()
     body = error_body(error.code, error.message, error.hint)
     asked = next((arguments[name] for name in ("max_tokens", "token_budget", "tokens") if name in arguments), None)
@@ -112,7 +112,7 @@ def _shortened(caller: Caller, error: HaversackError, budget: int) -> bytes:
 
 
 def _facts(reply: Reply) -> Headers:
-    """What a reply says of itself, for programs that do not read its footer."""
+    """The facts of a reply as headers, for programs that do not read its footer."""
     facts = [("haversack-tokens", str(reply.tokens))]
     if reply.total:
         facts += [("haversack-shown", str(reply.shown)), ("haversack-total", str(reply.total))]
