@@ -1,1 +1,1 @@
-"""The door for other people's tools: it stands between a client and MCP servers on standard input and output."""
+"""The door for foreign tools: it sits between a client and MCP servers on standard input and output."""

@@ -1,4 +1,4 @@
-"""The server's side of a conversation: every line it writes, by the rule of the request it answers."""
+"""The server's side of a conversation: each line is passed on or edited, depending on the request it answers."""
 
 import json
 import threading
@@ -162,7 +162,7 @@ class Answers:
             self.measure(edited)
 
     def measure(self, listed: str) -> None:
-        """Enter what the client was told of the tools and by the instructions."""
+        """Debit the tool list and the instructions that the client received."""
         delivery, text = self._desk.delivery, listed + self._instructions
         self._desk.submit(lambda: delivery.measure_system(delivery.profile.count(text)))
 

@@ -1,4 +1,4 @@
-"""The commands `haversack wrap` and `haversack gateway`: what was typed, and the processes it starts."""
+"""The commands `haversack wrap` and `haversack gateway`: their options, and the processes they start."""
 
 import os
 import sys
@@ -55,9 +55,9 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 
 def _plainly_given(options: Sequence[str]) -> dict[str, Any] | None:
-    """The options where each stands in full before its value; None where a parser has to read them.
+    """The options if each is written in full before its value; None where a parser has to read them.
 
-    A server is started before anything that can wait, and to load a parser takes as long as to start some servers.
+    The server is started first of all, and loading a parser takes as long as starting some servers.
     """
     given: dict[str, Any] = {"budget": None, "account": "", "home": ""}
     given |= {name: each[0] for name, each in _CHOICES.items()}
@@ -133,7 +133,7 @@ def run(settings: Settings, server: Server) -> int:
         end = _awaited(pumps.ended)
         code = child.stop()
         if end.reason == "client left":
-            # What the server still had to say comes before its end.
+            # The server's last output is delivered before its end is reported.
             with suppress(Empty):
                 pumps.ended.get(timeout=_LAST_WORDS_SECONDS)
         desk_code = code if end.reason == "server ended" else None

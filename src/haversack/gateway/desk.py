@@ -1,4 +1,4 @@
-"""Where results are fitted and own tools answered: one thread, so that the account is read and debited in order."""
+"""The thread that fits results and answers own tools, so that the account is read and debited in order."""
 
 import json
 import os
@@ -65,7 +65,7 @@ class Desk:
         self._thread.start()
 
     def meet(self, params: Any) -> None:
-        """Remember what a client says of itself."""
+        """Remember the client's description of itself."""
         if not isinstance(params, dict):
             return
         name = (params.get("clientInfo") or {}).get("name")
@@ -73,7 +73,7 @@ class Desk:
         self._note_capabilities(params.get("capabilities"))
 
     def meet_stateless(self, meta: Mapping[str, Any]) -> None:
-        """Remember what a client says of itself in the metadata of a request."""
+        """Remember the client's description of itself in the metadata of a request."""
         info = meta.get("io.modelcontextprotocol/clientInfo")
         if isinstance(info, dict):
             self.meet({"clientInfo": info, "capabilities": meta.get("io.modelcontextprotocol/clientCapabilities")})
@@ -119,7 +119,7 @@ class Desk:
             self.write(b"[" + b",".join(found[1].lines) + b"]\n")
 
     def withdraw(self, identifier: Any) -> None:
-        """Expect no answer to a request that was cancelled; what came with it is not kept waiting."""
+        """Expect no answer to a cancelled request; the other answers of its batch do not wait for it."""
         if self._together:
             with self._gathering:
                 found = [each for each in self._together if each[0] == identifier]
@@ -140,11 +140,11 @@ class Desk:
         self.write_answer(identifier, encoded({"jsonrpc": "2.0", "id": identifier, "error": error}))
 
     def submit(self, job: Job) -> None:
-        """Have something done when what came before is done."""
+        """Queue a job."""
         self._jobs.put(job)
 
     def passes_at_once(self, line: bytes, pending: Pending) -> bool:
-        """Whether a result fits for sure, so that nothing need be counted before it is sent."""
+        """Whether a result certainly fits, so that it can be sent before it is counted."""
         if not self._least or self.settings.structured == "strip" or _may_hold_picture(line):
             return False
         allowed = self._least
@@ -162,20 +162,20 @@ class Desk:
         return min((each for each in given if each), default=10**9)
 
     def note(self, pending: Pending, line: bytes) -> None:
-        """Debit a result that was passed on as it came, once nothing else is to be done."""
+        """Queue the debit of a result that was passed on unchanged, for when the desk is idle."""
         self._passed_bytes += len(line)
         self._passed.append((pending, line))
         if len(self._passed) == 1:
             self.submit(_wake)
 
     def note_unread(self, line: bytes, message: Any) -> None:
-        """Debit a line that was passed on before it was known what it answers, once nothing else is to be done."""
+        """Queue the debit of a line that was passed on before its request was known, for when the desk is idle."""
         self.unread.add_answer(line, message)
         if len(self.unread) == 1:
             self.submit(_wake)
 
     def _count_passed(self) -> None:
-        """Count what was passed on since this was last done."""
+        """Debit the results that were passed on since the last call."""
         self.unread.read()
         while self._passed:
             pending, line = self._passed.popleft()
@@ -252,7 +252,7 @@ class Desk:
         return encoded({"jsonrpc": "2.0", "id": pending.identifier, "result": failed(message)})
 
     def pass_resource(self, line: bytes, pending: Pending) -> None:
-        """Write what a resource or a prompt holds, and debit it; with `resources = "cut"` its texts are fitted."""
+        """Write the content of a resource or a prompt, and debit it; with `resources = "cut"` its texts are fitted."""
         if not self.settings.cut_resources or pending.method != "resources/read":
             self.write_answer(pending.identifier, line)
             self.note(pending, line)
@@ -295,7 +295,7 @@ class Desk:
         done.wait()
 
     def close(self) -> None:
-        """Finish what was begun, then close the store."""
+        """Finish the queued jobs, then close the store."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -313,7 +313,7 @@ class Desk:
         self.delivery.close()
 
     def _next(self) -> Job | None:
-        """The next thing to do; what was passed on is entered before it, or when nothing comes for a while."""
+        """The next job; results that were passed on are debited before it, or when nothing comes for a while."""
         job: Job | None = _wake
         seen, rounds = 0, 0
         while job is _wake:

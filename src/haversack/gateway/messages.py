@@ -1,4 +1,4 @@
-"""Messages on their way: how a line is read and written, and what is remembered of a request until it is answered."""
+"""Messages: reading and writing lines, and the facts kept about a request until it is answered."""
 
 import json
 import sys
@@ -34,7 +34,7 @@ class Pending:
 
     @property
     def label(self) -> str:
-        """What the account calls it: the tool, behind the name of its server."""
+        """The tool's name in the account, with its server's name before it."""
         called = self.tool or self.method
         return f"{self.server.title}/{called}" if self.server.title else called
 
@@ -48,7 +48,7 @@ def asked_tokens(params: Mapping[str, Any]) -> int | None:
 
 
 def say(message: str) -> None:
-    """Tell the user, on standard error."""
+    """Print a message for the user on standard error."""
     sys.stderr.write(f"haversack: {message}\n")
     sys.stderr.flush()
 

@@ -46,7 +46,7 @@ def definitions(taken: Iterable[str], hours: int) -> list[dict[str, Any]]:
 
 
 def own_names(taken: Iterable[str]) -> dict[str, str]:
-    """What each own tool is called beside the upstream's tools."""
+    """The name of each own tool, distinct from the upstream's tools."""
     others = set(taken)
     return {name: _PREFIX + name if name in others else name for name in (MORE, FIND_IN)}
 

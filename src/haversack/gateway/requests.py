@@ -1,4 +1,4 @@
-"""What is still to be answered: requests of the client, requests of the gateway itself, and batches."""
+"""Pending requests: those of the client, those of the gateway itself, and batches."""
 
 import threading
 from collections.abc import Callable, Mapping

@@ -34,7 +34,7 @@ def lines_of(text: str, asked: str) -> tuple[str, int]:
 
 
 def at_path(text: str, path: str) -> str:
-    """What stands at `$.rows[10:20].name` in a JSON text, one value on each line."""
+    """The values at a path such as `$.rows[10:20].name` in a JSON text, one on each line."""
     try:
         value = _decoder.decode(text)
     except (ValueError, RecursionError):

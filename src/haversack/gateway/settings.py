@@ -1,4 +1,4 @@
-"""What the gateway is told: budgets, modes and views, for all servers and for each."""
+"""The gateway's settings: budgets, modes and views, for all servers and for each."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -36,7 +36,7 @@ class Server:
 
     @property
     def title(self) -> str:
-        """What the account calls the server: its name, or the package or program that is started."""
+        """The server's name in the account: its own name, or the package or program that is started."""
         if self.name or not self.command:
             return self.name
         words = [word for word in self.command[1:] if not word.startswith("-")]

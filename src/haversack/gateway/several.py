@@ -144,7 +144,7 @@ class Gateway:
 
         return begin
 
-    # The handshake, and what goes to all servers.
+    # The handshake, and messages for all servers.
 
     def _initialize(self, params: Json, pending: Pending) -> None:
         self._desk.meet(params)
@@ -307,7 +307,7 @@ class Gateway:
     def _templates(self, params: Json) -> Json:
         return {"resourceTemplates": [each for _, each in self._routes.templates()]}
 
-    # What the servers say.
+    # Messages from the servers.
 
     def respond(self, lane: Lane, line: bytes, message: Json, pending: Pending) -> None:
         """Send a server's answer on under the client's own id."""

@@ -1,4 +1,4 @@
-"""Small calls and their answers that have passed before anybody looked into them; they are read when there is time."""
+"""Small calls and answers that were passed on unread; they are read when there is time."""
 
 import threading
 from collections import deque
@@ -41,7 +41,7 @@ class Unread:
         self._answered: Callable[[bytes, Any], None] = _ignored
 
     def begin(self, called: Callable[[Any], object], answered: Callable[[bytes, Any], None]) -> None:
-        """Have each call and each answer given to these when it is read."""
+        """Set the functions that take each call and each answer when it is read."""
         self._called, self._answered = called, answered
 
     def __bool__(self) -> bool:
@@ -82,4 +82,4 @@ class Unread:
 
 
 def _ignored(*_: Any) -> None:
-    """Nobody is told."""
+    """Does nothing."""

@@ -1,4 +1,4 @@
-"""`haversack wrap`: two pumps of lines between one client and one server; what need not be edited passes as it came."""
+"""`haversack wrap`: two pumps of lines between one client and one server; most lines pass unchanged."""
 
 import json
 import threading

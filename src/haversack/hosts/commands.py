@@ -42,7 +42,7 @@ def install(typed: list[str]) -> int:
 
 
 def uninstall(typed: list[str]) -> int:
-    """Take back what `install` wrote and return the exit code."""
+    """Remove what `install` wrote and return the exit code."""
     parser = plain_parser(
         "uninstall",
         "Take back exactly what `haversack install` wrote; memories stay.",

@@ -1,4 +1,4 @@
-"""What `haversack doctor` says of hosts: is each connected, does what was written work, how to mend what does not."""
+"""`haversack doctor hosts`: whether each host is connected, whether its entries work, and how to mend them."""
 
 import json
 import os
@@ -23,7 +23,7 @@ _SECONDS = 20
 
 
 def run(typed: list[str]) -> int:
-    """Say how each host is connected; the exit code is 1 when something is wrong."""
+    """Print how each host is connected; the exit code is 1 when something is wrong."""
     parser = plain_parser(
         "doctor hosts",
         "Say of each connected host whether its server starts, its hooks are there and which store they use.",
@@ -45,7 +45,7 @@ def run(typed: list[str]) -> int:
 
 
 def examine_hosts() -> list[Finding]:
-    """What there is to say of every host on this machine."""
+    """The findings about every host on this machine."""
     try:
         installer = Installer(load().home)
     except HaversackError as error:
@@ -56,7 +56,7 @@ def examine_hosts() -> list[Finding]:
 
 
 def examined(installer: Installer, host: Host) -> Iterator[Finding]:
-    """What there is to say of a host, in the order in which problems should be mended."""
+    """The findings about one host, in the order in which problems should be mended."""
     if not installer.is_present(host):
         remedy = f"install it; {' or '.join(host.programs)} would be on the path"
         yield Finding(host.title, False, "not found on this machine", remedy)
@@ -146,7 +146,7 @@ def _server(installer: Installer, host: Host, entry: Mapping[str, Any]) -> Findi
 
 
 def _trust(installer: Installer, host: Host, expected: int) -> Finding:
-    """Whether Codex was told to run the hooks: it notes so under the path of their file."""
+    """Whether the user trusted the hooks in Codex, which records that under the path of their file."""
     assert host.server is not None and host.hooks is not None
     hooks: HookFile = host.hooks
     try:

@@ -1,4 +1,4 @@
-"""What is known of a host: where it keeps its settings, when it calls hooks, and what it makes of their output."""
+"""The facts about a host: its settings files, its hook events, and its format of hook output."""
 
 import os
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Event = Literal[
 EVENTS: tuple[Event, ...] = (
     "session-start", "prompt", "after-tool", "before-compact", "after-compact", "stop", "session-end", "usage",
 )  # fmt: skip
-"""What may happen in a host, in our words."""
+"""The events of hosts, by the names used here."""
 
 OutputShape = Literal["hook specific", "additionalContext", "additional_context", "none"]
 NOTHING: Mapping[Any, Any] = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""The body of a foreign result: its blocks in order, each as text or as something that is shown whole or not at all."""
+"""The body of a foreign result: its blocks in order, each as text, or as a binary that is shown complete or omitted."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -89,7 +89,7 @@ def content_units(block: Any, meter: Meter, profile: Profile) -> None:
 
 
 def placeholder(held: Binary, key: str) -> str:
-    """The line that stands for a block that is not shown."""
+    """The line printed in place of a block that is not shown."""
     return f'[{held.label}, ~{held.tokens:,} tokens: more("{key}")]'
 
 

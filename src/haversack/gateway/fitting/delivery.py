@@ -1,4 +1,4 @@
-"""Delivering what other people's tools returned: fitted, kept, debited and logged by the one road."""
+"""Delivering results of foreign tools: fitted, stashed, debited and logged by the one road."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -27,7 +27,7 @@ class _InMemory(App):
 
 
 class Delivery:
-    """The account and the stash as the gateway uses them; one thread at a time calls it.
+    """The account and the stash for the gateway; only one thread at a time may call it.
 
     With `keep_in_memory` contents never reach the disk. When the store cannot be written the same happens by
     itself, and replies say so.
@@ -69,7 +69,7 @@ class Delivery:
         return max(FLOOR, self.caller.ledger.allocation(self.standing(), tool).tokens)
 
     def deliver(self, tool: str, arguments: Mapping[str, Any], document: Document, asked: Asked) -> Reply:
-        """The document within the budget; the rest is kept in the store, or in memory where it must be."""
+        """The document within the budget; the rest is stashed in the store, else in memory."""
         origin = self._origin(tool, arguments)
         if not self._in_memory:
             with suppress(StoreError):
@@ -87,7 +87,7 @@ class Delivery:
         return replace(document, text=f"{UNKEPT}\n{document.text}") if self._unwritable else document
 
     def keep(self, text: str, tool: str, arguments: Mapping[str, Any] = NO_FACTS) -> str:
-        """Keep a text and give its key."""
+        """Stash a text and return its key."""
         origin = self._origin(tool, arguments)
         called = f"{origin.tool}({', '.join(origin.arguments)})"
         if not self._in_memory:
@@ -98,7 +98,7 @@ class Delivery:
         return self._memory.stash.keep(text, called)
 
     def fetch(self, key: str) -> str:
-        """The text a key stands for, wherever it is kept."""
+        """The text of a key, from the store or from memory."""
         if "_memory" in self.__dict__:
             with suppress(ExpiredKey):
                 return self._memory.stash.fetch(key)[0]
@@ -134,7 +134,7 @@ class Delivery:
                 self.caller.ledger.measure_system(self.caller.account, tokens)
 
     def note(self, tool: str, arguments: Mapping[str, Any], text: str, tokens: int) -> None:
-        """Debit and log a result that was passed on as it came."""
+        """Debit and log a result that was passed on unchanged."""
         if self._in_memory:
             self.debit(tokens)
             return

@@ -1,4 +1,4 @@
-"""Whether texts fit a budget, found out without counting more of them than it takes."""
+"""Whether texts fit a budget, counting no more of them than necessary."""
 
 from haversack.tokens import Budget, Profile, utf8_length
 from haversack.values import replace
@@ -19,7 +19,7 @@ def escaped(profile: Profile) -> Profile:
 
 
 def remembering(profile: Profile) -> Profile:
-    """The profile with what it measured last at hand: fitting measures the same page several times."""
+    """The profile with a cache of its last measures: fitting measures the same page several times."""
     from functools import lru_cache
 
     return replace(profile, measure=lru_cache(maxsize=32)(profile.measure))

@@ -1,4 +1,4 @@
-"""Fitting a foreign tool's result: what the client shows its model is within the budget, the rest is one call away."""
+"""Fitting a foreign tool's result: the part that reaches the model is within the budget, the rest has a key."""
 
 import json
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ _WIDEST_GAP = (
 
 @record
 class Rule:
-    """How one result is fitted: which tool made it, how much of it the model may see, and where the model looks."""
+    """How one result is fitted: its tool, its budget, and the channel that reaches the model."""
 
     tool: str
     tokens: int
@@ -96,7 +96,7 @@ def _is_view(text: str, content: Mapping[str, Member]) -> bool:
 
 
 class _Fitting:
-    """One result on its way into one budget."""
+    """The fitting of one result to one budget."""
 
     def __init__(
         self, text: str, found: Mapping[str, Member], result: Mapping[str, Any], rule: Rule, delivery: Delivery
@@ -198,7 +198,7 @@ class _Fitting:
             elif part.binary is not None and part.block is not None:
                 lines.append(placeholder(part.binary, self._keep_block(part.block, part.binary)))
             else:
-                # Pictures behind a text that fills the reply stay within reach: their lines come before it.
+                # Keys of pictures after a text that fills the reply are printed before it.
                 after = replace(body, parts=body.parts[place:])
                 return shown, "\n".join([*lines, after.whole(self._keep_block, binaries_first=True)])
         return shown, "\n".join(lines)
@@ -241,7 +241,7 @@ class _Fitting:
         return reply
 
     def _ends(self, text: str, profile: Profile, original: str) -> str:
-        """The first third and the last two thirds of an error; what stands between is under a key."""
+        """The first third and the last two thirds of an error; the middle is stashed under a key."""
         budget = Budget(self.rule.tokens, profile)
         room = budget.units - profile.measure(_WIDEST_GAP)
         if room < 30:

@@ -1,4 +1,4 @@
-"""What a client shows its model of a tool's result, by the name the client gives itself."""
+"""Which channel of a tool's result a client passes to its model, by the client's name."""
 
 from typing import Literal
 

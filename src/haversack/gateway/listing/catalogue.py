@@ -15,7 +15,7 @@ FRONT = (lists.CALL_READ, lists.CALL_TOOL, lists.TOOL_SCHEMA, lists.SEARCH_TOOLS
 
 
 class Catalogue:
-    """Every tool by the name the client calls it, and the mode in which they are listed, decided once."""
+    """Every tool by its name at this door, and the listing mode, which is decided once."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -53,7 +53,7 @@ class Catalogue:
         return self.mode in ("auto", "index", "search")
 
     def own_tool(self, name: Any, arguments: Any) -> str:
-        """Which own tool a call means; none where the server has a tool of that name."""
+        """The own tool a call means; empty where the server has a tool of that name."""
         found = self._own.get(name, "") if isinstance(name, str) else ""
         if found and not self.is_known and not self._desk.own.knows(arguments):
             # The list has not been seen, so the name may be the server's own.

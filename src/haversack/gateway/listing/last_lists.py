@@ -1,4 +1,4 @@
-"""The tools each server had when it was last seen, so that a list need not wait for slow starters."""
+"""The tools each server listed last time, so that a list need not wait for slow servers."""
 
 import json
 import os

@@ -96,7 +96,7 @@ def _tool_changes(
 
 
 def _lowered_size(text: str, tool: Mapping[str, Member], tokens: int) -> list[tuple[Span, str]]:
-    """A client told that a tool's results may be large would make room that is never used."""
+    """The change that lowers the size hint of a tool, since its results are cut to the budget."""
     if "_meta" not in tool or text[tool["_meta"].value.start] != "{":
         return []
     meta = members(text, tool["_meta"].value.start)
@@ -129,7 +129,7 @@ def decided(
 
 
 def front(mode: Mode, tools: Sequence[Tool], reads: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """The few tools that stand in front of all others in the modes `index` and `search`."""
+    """The few tools that are listed in place of all others in the modes `index` and `search`."""
     readable = set(reads)
     name = {"type": "string"}
     arguments = {"type": ["object", "string"]}
@@ -186,7 +186,7 @@ def line(tool: Tool) -> str:
 
 
 def first_sentence(tool: Tool) -> str:
-    """What a tool says of itself, in one sentence that fits on a line."""
+    """The first sentence of a tool's description, cut to fit on a line."""
     about = tool.get("description")
     folded = " ".join(about.split()) if isinstance(about, str) else ""
     match = _SENTENCE.match(folded)

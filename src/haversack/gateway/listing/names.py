@@ -1,4 +1,4 @@
-"""What tools, prompts and tasks of several servers are called at one door."""
+"""Unique names for the tools, prompts and tasks of several servers."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Output schemas that also admit the cut form of a result, so that what was cut still validates."""
+"""Output schemas that also admit the cut form of a result, so that a cut result still validates."""
 
 from typing import Any
 

@@ -8,14 +8,14 @@ LARGEST = 32_000_000
 
 @record
 class Rendering:
-    """A text in a shorter form, and a word on how it was made."""
+    """A text in a shorter form, and a note on how it was made."""
 
     about: str
     text: str
 
 
 def rendered(text: str) -> Rendering | None:
-    """The text in a form of which more fits; None where plain cutting shows as much."""
+    """The text in a more compact form; None where plain cutting shows as much."""
     if len(text) > LARGEST:
         return None
     try:

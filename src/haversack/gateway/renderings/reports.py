@@ -48,7 +48,7 @@ def _pytest(lines: list[str]) -> list[bool] | None:
 
 
 def _other(lines: list[str]) -> list[bool] | None:
-    """Which lines are failures with what is told below them, or the summary."""
+    """Which lines are failures with their details, or the summary."""
     sample = lines[:: max(1, len(lines) // 200)]
     if sum(bool(_PASSED.search(line) or _FAILED.search(line)) for line in sample) * 8 < len(sample):
         return None

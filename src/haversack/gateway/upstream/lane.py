@@ -24,7 +24,7 @@ _numbers = itertools.count(1)
 
 
 class Hub(Protocol):
-    """What a lane tells of its server."""
+    """The callbacks of a lane about its server."""
 
     def respond(self, lane: "Lane", line: bytes, message: Json, pending: Pending) -> None: ...
     def respond_spool(self, spool: Spool, pending: Pending) -> None: ...

@@ -44,7 +44,7 @@ class Spool:
         return self._ends.request_id()
 
     def notice(self, key: str) -> str:
-        """What is answered in place of the line."""
+        """The text of the answer in place of the line."""
         return (
             f'The result has {self.size:,} bytes, too many to read at once: more("{key}") gives pages of it, '
             f'find_in("{key}", "words") searches it, as long as this process lives.'

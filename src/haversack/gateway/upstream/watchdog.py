@@ -13,7 +13,7 @@ _TICK = 0.05
 
 
 class Watchdog:
-    """Knows which process groups live; when this process is gone it asks them to end, and then ends them.
+    """Guards process groups: when this process dies, it asks them to end, and then kills them.
 
     It is a fork made before any thread runs. Where there is no fork it does nothing.
     """
@@ -70,7 +70,7 @@ def _watch(pipe: int) -> None:
                 (groups.add if word[:1] == b"+" else groups.discard)(int(word[1:]))
         _end(groups)
     finally:
-        # A fork leaves at once: what the program registered for its end is for the program to do.
+        # A fork must not run the exit handlers of the program.
         os._exit(0)
 
 

@@ -1,1 +1,1 @@
-"""What hosts call at each event of a session, and what they get for it."""
+"""The hooks that hosts run at each event of a session, and their output."""

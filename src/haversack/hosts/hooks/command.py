@@ -45,7 +45,7 @@ def main(typed: list[str]) -> int:
 
 
 def output(host: Host, event: Event, text: str) -> str:
-    """A text in the shape the host takes from its hooks."""
+    """A text in the host's format of hook output."""
     if host.output == "hook specific":
         hooks = host.hooks or (host.plugin.hooks if host.plugin else None)
         name = hooks.events.get(event, "") if hooks else ""
@@ -58,7 +58,7 @@ def output(host: Host, event: Event, text: str) -> str:
 
 
 def _arguments(typed: list[str]) -> tuple[Event | None, str]:
-    # Every hook pays for what is imported; these few words need no parser.
+    # Every import delays every hook; these few arguments need no parser.
     words = [word for word in typed if not word.startswith("-")]
     client = ""
     for place, word in enumerate(typed):

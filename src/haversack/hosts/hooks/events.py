@@ -1,4 +1,4 @@
-"""What each event of a host's session does to the store, and what it gives the host."""
+"""The handling of each event of a host's session: what is stored, and the text for the host."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ _END_OF_TRANSCRIPT = 300_000
 
 
 def answer(host: Host, payload: Payload) -> str:
-    """Do what an event asks for and return the text for the host; empty for most events."""
+    """Store what an event reports and return the text for the host; empty for most events."""
     config = load()
     # A hook never loads a model, and there is no time to wait for a store that another process holds.
     config = replace(config, memory=replace(config.memory, semantic="off"))
@@ -60,7 +60,7 @@ def _start(caller: Caller, host: Host, payload: Payload) -> str:
 
 def _prompt(caller: Caller, host: Host, payload: Payload) -> str:
     if not payload.prompt or payload.prompt.startswith("/"):
-        return ""  # a command to the host, or nothing that a person typed
+        return ""  # a command to the host, or text that no person typed
     if not _is_repeated(caller, payload):
         call(caller, "mem_save_prompt", {"content": payload.prompt, "session_id": payload.session_id})
         _declare_user(caller, host, payload)
@@ -92,7 +92,7 @@ def _tool(caller: Caller, host: Host, payload: Payload) -> str:
 
 
 def _compacted(caller: Caller, host: Host, payload: Payload) -> str:
-    payload = replace(payload, summary=payload.summary or _told(host, payload).summary)
+    payload = replace(payload, summary=payload.summary or _turn_facts(host, payload).summary)
     if _has_restarted(caller, payload):
         _declare_user(caller, host, replace(payload, prompt=payload.summary))
     else:
@@ -104,7 +104,7 @@ def _compacted(caller: Caller, host: Host, payload: Payload) -> str:
 
 
 def _keep_summary(caller: Caller, host: Host, payload: Payload) -> bool:
-    """Keep the host's own summary of what it has compacted; whether it was one that is not kept yet."""
+    """Store the host's own summary of a compaction; True when it was not stored before."""
     from haversack.digests import blake2b
 
     content = clean_prompt(host, payload.summary)
@@ -128,14 +128,14 @@ def _has_restarted(caller: Caller, payload: Payload) -> bool:
 def _before_compaction(caller: Caller, host: Host, payload: Payload) -> str:
     from haversack.hosts.sessions.digest import write
 
-    write(caller, payload.session_id)  # should the host fail, what the session did is kept
+    write(caller, payload.session_id)  # stored now, in case the host fails before the session ends
     return ""
 
 
 def _stop(caller: Caller, host: Host, payload: Payload) -> str:
     from haversack.hosts.sessions.digest import write
 
-    told = _told(host, payload)
+    told = _turn_facts(host, payload)
     if told.message.strip():
         from haversack.hosts.sessions.learnings import capture_learnings
 
@@ -156,25 +156,25 @@ def _reports_compaction(host: Host) -> bool:
 
 
 @record
-class _Told:
-    """What the end of a turn tells: the agent's last message, the tokens the model then held, the last summary."""
+class _TurnFacts:
+    """The facts of a finished turn: the agent's last message, the tokens in its context, the last summary."""
 
     message: str = ""
     context: int = 0
     summary: str = ""
 
 
-def _told(host: Host, payload: Payload) -> _Told:
-    """What the payload says, and for what it leaves out the end of the transcript it names."""
+def _turn_facts(host: Host, payload: Payload) -> _TurnFacts:
+    """The facts of a turn from the payload, completed from the end of its transcript."""
     if not host.transcripts or not payload.transcript or not os.path.isfile(payload.transcript):
-        return _Told(payload.last_message)
+        return _TurnFacts(payload.last_message)
     from haversack.hosts.transcripts.items import read as read_transcript
 
     items = list(read_transcript(host.transcripts.reader, payload.transcript, last=_END_OF_TRANSCRIPT))
     answers = [item.text for item in items if item.kind == "answer"]
     figures = [item.context for item in items if item.kind == "usage" and item.context]
     summaries = [item.text for item in items if item.kind == "summary"]
-    return _Told(
+    return _TurnFacts(
         payload.last_message or (answers[-1] if answers else ""),
         figures[-1] if figures else 0,
         summaries[-1] if summaries else "",
@@ -212,14 +212,14 @@ def _reset_account(caller: Caller, host: Host, payload: Payload) -> None:
 
 
 def _reconcile(caller: Caller, host: Host, payload: Payload, context_tokens: int) -> None:
-    """Note how many tokens the host's model held, beside what the account knows of."""
+    """Record how many tokens the host's context holds beyond those the account knows of."""
     if caller.account:
         estimate = caller.ledger.standing(caller.account).spent
         _report(caller, payload, "reconciled", f"{context_tokens} {estimate} {host.name}")
 
 
 def _report(caller: Caller, payload: Payload, kind: str, detail: str) -> None:
-    """Note what the host reported of an account, for `budget_status` to name as the source."""
+    """Record a host's report about an account, which `budget_status` names as the source."""
     with caller.database.write() as tx:
         session_events.add(tx, payload.session_id, kind, f"{caller.account} {detail}".rstrip(), caller.now())
 

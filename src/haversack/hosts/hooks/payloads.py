@@ -1,4 +1,4 @@
-"""What a host sends a hook, read into one shape whatever the host calls its fields."""
+"""The input of a hook, read into one class whatever the host calls its fields."""
 
 import re
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ def read(host: Host, event: Event, sent: Mapping[str, Any]) -> Payload:
 
 
 def clean_prompt(host: Host, prompt: str) -> str:
-    """What a person typed: without what the host or this program put around it, and not endless."""
+    """The prompt a person typed, without text that the host or this program added, cut to LONGEST_PROMPT."""
     for tag in (*COMMON_TAGS, *host.strips):
         while f"<{tag}" in prompt:
             shorter = re.sub(rf"<{tag}\b[^>]*>.*?(?:</{tag}>|\Z)", "", prompt, count=1, flags=re.DOTALL)
@@ -75,7 +75,7 @@ def _session_id(host: Host, sent: Mapping[str, Any]) -> str:
 
 
 def session_name(host: Host, given: str) -> str:
-    """A session's id here, from the host's own: one line of safe characters; empty for an empty one."""
+    """The session id made from the host's own id, with safe characters only; empty for an empty one."""
     cleaned = _NAME.sub("-", given)[:_LONGEST_NAME].strip("-")
     return f"{host.name}-{cleaned}" if cleaned else ""
 

@@ -1,4 +1,4 @@
-"""What a hook puts into a host's context: recalled data inside a fence, within a budget, nothing twice."""
+"""The text a hook adds to a host's context: recalled memories inside a fence, within a budget, each once."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -64,7 +64,7 @@ def at_start(caller: Caller, host: Host, payload: Payload) -> str:
 
 
 def at_prompt(caller: Caller, host: Host, payload: Payload) -> str:
-    """The text for a prompt: memories that are about it and that the session does not have; usually empty."""
+    """The text for a prompt: memories about it that the session has not been given yet; usually empty."""
     least = caller.config.hooks.relevance / 100
     known = _injected(caller, payload.session_id)
     found = related(caller.memory, payload.prompt, caller.memory.project(), least=least)
@@ -83,12 +83,12 @@ def _delivered(
     note: str = "",
     instructions: str = "",
 ) -> str:
-    """The blocks inside the fence, within the tokens and the characters the host takes; noted as injected."""
+    """The blocks inside the fence, within the host's limits on tokens and characters; recorded as injected."""
     opening = "\n".join(filter(None, (OPENING, instructions)))
     if not blocks:
         return ""
     frame = caller.profile.count(f"{opening}\n") + caller.profile.count(f"\n{FENCE_CLOSING}")
-    # A token has one byte or more, so so many characters are enough for any text that fits.
+    # A token has at least one byte, so this many characters are enough for any text that fits.
     while blocks and tokens - frame >= FLOOR:
         sent: list[str] = []
         result = Result(
@@ -115,7 +115,7 @@ def _delivered(
 
 
 def _with_whole_cost(text: str, reply: Reply, profile: Profile) -> str:
-    """The text with the cost of all of it in its token line, the fence included."""
+    """The text with its total cost, fence included, in its token line."""
     parts = text.rsplit(token_footer(reply.tokens), 1)
     cost = profile.count(text)
     while (found := profile.count(token_footer(cost).join(parts))) > cost:
@@ -124,7 +124,7 @@ def _with_whole_cost(text: str, reply: Reply, profile: Profile) -> str:
 
 
 def _fenced(text: Callable[[str], str]) -> Callable[[str], str]:
-    """The rendering with nothing in it that could be taken for the fence's end."""
+    """The rendering with imitations of the closing fence escaped."""
     return lambda level: unfenced(text(level))
 
 
@@ -138,7 +138,7 @@ def _stopped(session: Session) -> Block:
 
 
 def _read(caller: Caller) -> list[Block]:
-    """What the session has read through this program, the newest first: a line each, with the key to all of it."""
+    """The reading calls of the session, newest first: one line each, with the key of the full result."""
     if not caller.account:
         return []
     from haversack.worklog.log import line
@@ -149,7 +149,7 @@ def _read(caller: Caller) -> list[Block]:
 
 
 def _is_reading(tool: str) -> bool:
-    """Whether a call in the work log was made to learn something; those of hooks and of tools that write were not."""
+    """Whether a call in the work log is a reading one; those of hooks and of writing tools are not."""
     if "/" in tool:
         return True  # a tool of a server behind the gateway
     from haversack.errors import UnknownTool
@@ -174,7 +174,7 @@ def _date(moment: int) -> str:
 
 
 def _is_of(observation: Observation, payload: Payload) -> bool:
-    """Whether a memory was saved in the session itself, which therefore knows it."""
+    """Whether a memory was saved in the session itself."""
     return observation.session_id == payload.session_id
 
 
@@ -192,7 +192,7 @@ def _injected(caller: Caller, session_id: str) -> set[int]:
 
 
 def _starts(caller: Caller, payload: Payload) -> bool:
-    """Whether the session's start is still to be given; of two hooks at the same moment only one is told so."""
+    """Whether the start text is still to be sent; of two simultaneous hooks only one gets True."""
     with caller.database.write() as tx:
         if payload.source in ("compact", "clear"):
             session_events.forget(tx, payload.session_id, INJECTED)
@@ -203,7 +203,7 @@ def _starts(caller: Caller, payload: Payload) -> bool:
 
 
 def _claim(caller: Caller, session_id: str, names: Iterable[str]) -> set[str]:
-    """Note the memories as injected, unless the session was given some of them already: then return those."""
+    """Record memories as injected, unless some were injected before: then return those and record nothing."""
     numbers = [name[1:] for name in names if name.startswith("#") and name[1:].isdigit()]
     with caller.database.write() as tx:
         known = {each.detail for each in session_events.of_session(tx, session_id, INJECTED)}

@@ -1,4 +1,4 @@
-"""Which memories are about a prompt: none is the default, since a weak match costs more tokens than it is worth."""
+"""Which memories are about a prompt: usually none, since a weak match costs more tokens than it is worth."""
 
 from math import log
 
@@ -14,16 +14,16 @@ LOOKED_AT = 2_000
 """Characters of a prompt that are searched with: its beginning says what it is about."""
 CANDIDATES = 8
 LEAST_SHARED = 2
-"""Telling words a prompt and a memory must share; one alone is a coincidence."""
+"""Words with a weight that a prompt and a memory must share; a single one is a coincidence."""
 COMMON = 0.2
-"""A word in more than this share of the memories tells nothing."""
+"""A word in more than this share of the memories has no weight."""
 _ALWAYS_TELLING = 3
 """Memories that may hold a word before it can count as common, in a store of whatever size."""
 
 
 @record
 class Related:
-    """A memory with how much of the prompt, or of its own title, the two share; from 0 to 1."""
+    """A memory with the share of the prompt's words, or of its title's words, that both have; from 0 to 1."""
 
     observation: Observation
     share: float
@@ -40,12 +40,12 @@ def related(memory: Memory, prompt: str, project: str, *, least: float) -> list[
     with memory.database.read() as tx:
         weights = _Weights(tx)
         judged = [Related(hit.observation, _share(hit.observation, query, text, weights), query) for hit in found.hits]
-    # Searching ranks them; the share decides only which of them are about the prompt at all.
+    # The search ranks them; the share only decides which of them are about the prompt.
     return [each for each in judged if each.share >= least]
 
 
 class _Weights:
-    """How much a word tells: rare words much, common ones nothing."""
+    """The weight of a word: high for rare words, 0 for common ones."""
 
     def __init__(self, tx: Reader) -> None:
         self._tx = tx
@@ -61,7 +61,7 @@ class _Weights:
 
 
 def _share(observation: Observation, query: Query, prompt: str, weights: _Weights) -> float:
-    """The larger of two shares: of the prompt's telling words in the memory, of the title's in the prompt."""
+    """The larger of two weighted shares: the prompt's words in the memory, and the title's words in the prompt."""
     held = f"{observation.title}\n{observation.content}\n{' '.join(observation.tags)}"
     matched = [term for term in query.terms if weights(term) and match_positions(held, Query((term,)))]
     if len(matched) < LEAST_SHARED:

@@ -23,12 +23,12 @@ def write(home: str, account: str) -> str:
         with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             json.dump(note, file)
     except OSError:
-        return ""  # without it the account is only less well informed
+        return ""  # without the note the account only lacks the host's reports
     return path
 
 
 def remove(home: str) -> None:
-    """Take the note of this process away."""
+    """Delete the note of this process."""
     try:
         os.unlink(os.path.join(home, _FOLDER, f"{os.getpid()}.json"))
     except OSError:
@@ -42,7 +42,7 @@ def account_of_host(home: str, directory: str) -> str:
         return ""
     above = list(_above())
     of_host = [note for note in notes if not set(note["above"]).isdisjoint(above)]
-    if not above:  # this system does not tell; a server alone in the folder is the one
+    if not above:  # unknown on this system: the only server of the folder is taken
         of_host = [note for note in notes if note["directory"] == directory]
         of_host = of_host if len(of_host) == 1 else []
     nearest = min(of_host, key=lambda note: _distance(note, above), default=None)
@@ -74,7 +74,7 @@ def _notes(folder: str) -> Iterator[dict[str, Any]]:
 
 
 def _above() -> Iterator[int]:
-    """The processes above this one, the nearest first, as far as the system tells; never the first of all."""
+    """The ancestors of this process, nearest first, where the system reports them; never process 1."""
     pid = os.getppid()
     for _ in range(_MOST_ABOVE):
         if pid <= 1:

@@ -1,1 +1,1 @@
-"""Connecting hosts: what is written into their settings, and taking it back."""
+"""Connecting hosts: the entries in their settings, and removing them again."""

@@ -1,4 +1,4 @@
-"""Connecting hosts: what has to be written where, and taking it back byte for byte."""
+"""Connecting hosts: editing their settings files, and restoring them byte for byte."""
 
 import difflib
 import json
@@ -125,7 +125,7 @@ class Installer:
         return os.path.abspath(expanded(host, server.file, self.environ)) if server else ""
 
     def uninstall(self, host: Host) -> list[Edit]:
-        """Take back what was written for a host, also by an older version; return what was changed."""
+        """Remove this program's entries from a host, also those of an older version; return what was changed."""
         done = self._remove_plugin(host) if host.plugin else []
         for entry in self.journal.of(host.name):
             edit = self._undone(host, entry)
@@ -136,7 +136,7 @@ class Installer:
             _remove_folders(entry.folders)
             self.journal.remove(entry)
         for path in self._files(host):
-            # What no entry tells of is known by its command.
+            # Entries that the journal does not list are recognised by their command.
             before = _text(path)
             after = self._stripped(host, path, before, ())
             if after != before:
@@ -157,7 +157,7 @@ class Installer:
         if digest(current) == entry.hash_after:
             return Edit(entry.file, current, entry.before)
         if host.script and entry.file == expanded(host, host.script, self.environ):
-            return None  # somebody has made it their own
+            return None  # the user has changed it
         text = current.decode("utf-8", "surrogateescape")
         after = self._stripped(host, entry.file, text, entry.made)
         if entry.before is None and after.strip() in ("", "{}"):
@@ -294,7 +294,7 @@ def _missing_folders(path: str) -> tuple[str, ...]:
 
 
 def _remove_unfinished(path: str) -> None:
-    """Remove what a program that was killed had written beside a file and not put in its place."""
+    """Remove the temporary file that an interrupted write left beside a file."""
     from glob import escape, glob
 
     for left in glob(f"{escape(os.path.realpath(path))}.haversack-*"):
@@ -305,7 +305,7 @@ def _remove_unfinished(path: str) -> None:
 
 
 def _remove_folders(folders: tuple[str, ...]) -> None:
-    """Remove the folders that were made for a file, as far as they are empty."""
+    """Remove those of the folders made for a file that are empty."""
     for folder in folders:
         try:
             os.rmdir(folder)

@@ -36,7 +36,7 @@ class Entry:
 
 
 def digest(data: bytes | None) -> str:
-    """The hash by which a file's content is known; empty for a file that is not there."""
+    """The hash of a file's content; empty for a missing file."""
     return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
@@ -49,7 +49,7 @@ class Journal:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep others from changing hosts' files while the block lasts, and begin with what they have written."""
+        """Hold the lock on hosts' files inside the block, and read the journal again first."""
         path = f"{self._path}.lock"
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -67,7 +67,7 @@ class Journal:
         return next((entry for entry in self.entries if (entry.host, entry.file) == (host, file)), None)
 
     def put(self, entry: Entry) -> None:
-        """Keep an entry; one that continues an earlier one keeps the bytes from before that."""
+        """Store an entry; one for the same file as an earlier entry keeps that one's original bytes."""
         held = self.find(entry.host, entry.file)
         if held is not None and held.hash_after == entry.hash_before:
             entry = replace(
@@ -105,7 +105,7 @@ class Journal:
 
 
 def write_whole(path: str, data: bytes, *, mode: int | None = None) -> None:
-    """Put a file in the place of another at once, with its mode; a reader sees the old or the new one."""
+    """Replace a file atomically, with its mode; a reader sees the old or the new content."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     target = os.path.realpath(path)

@@ -122,7 +122,7 @@ def _cut_member(text: str, parent: Node, place: int) -> str:
     if place:
         before = parent.members[place - 1][2].end
         comma = text.index(",", before)
-        # Of two commas the one behind it goes, of one that one; a comment between belongs to what stays.
+        # The comma after the item is removed, else the one before it; comments stay with the other items.
         kept, trailing = (comma + 1, tail + 1) if text[tail] == "," else (comma, end)
         return text[:kept] + text[comma + 1 : start].rstrip() + text[trailing:]
     trailing = tail + 1 if text[tail] == "," else end
@@ -169,7 +169,7 @@ def _indent_at(text: str, position: int) -> str:
 
 
 def _unit(text: str) -> str:
-    """What the file indents by."""
+    """The indentation unit of the file."""
     for line in text.split("\n"):
         if line[:1] in " \t" and line.strip():
             return line[: len(line) - len(line.lstrip())]

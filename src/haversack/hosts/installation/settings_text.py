@@ -76,7 +76,7 @@ def without_server(text: str, server: ServerEntry, path: str) -> str:
 
 
 def hook_groups(hooks: HookFile, program: Program, client: str) -> dict[str, object]:
-    """What stands in the host's list of each event: one group, or one command."""
+    """The value for each event in the host's hook settings: one group, or one command."""
     groups: dict[str, object] = {}
     for event, name in hooks.events.items():
         command = program.hook_command(event, client)
@@ -163,7 +163,7 @@ def own_server(text: str, server: ServerEntry) -> Mapping[str, Any] | None:
 
 
 def held_settings(text: str, format: str) -> Any:
-    """What settings hold, in JSON with comments or in TOML."""
+    """The values of a settings text, in JSON with comments or in TOML."""
     if format == "toml":
         return toml_edits.checked(text)
     return json_edits.loaded(json_edits.parsed(text)) if text.strip() else {}
@@ -206,7 +206,7 @@ def _is_own_server(entry: Any) -> bool:
 
 
 def value_at(held: Any, keys: tuple[str, ...]) -> Any:
-    """What is at a path of keys; None where there is no such thing."""
+    """The value at a path of keys; None where there is none."""
     for key in keys:
         held = held.get(key) if isinstance(held, dict) else None
     return held
@@ -219,7 +219,7 @@ def _shell_word(word: str) -> str:
 
 
 class readable:
-    """Errors of a broken settings file as one that says so; the file is left alone."""
+    """Reports a broken settings file as an error; the file is not changed."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -15,7 +15,7 @@ class BrokenToml(ValueError):
 
 
 def checked(text: str) -> Mapping[str, Any]:
-    """What the text holds; an error when it is not TOML."""
+    """The values in the text; an error when it is not TOML."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

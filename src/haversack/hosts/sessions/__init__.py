@@ -1,1 +1,1 @@
-"""What a session leaves behind: its activity, its learnings, its digest, and the sessions that hosts kept."""
+"""The records of a session: its activity, its learnings, its digest, and sessions read from transcripts."""

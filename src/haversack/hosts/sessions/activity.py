@@ -1,4 +1,4 @@
-"""What a tool call did, in a line without content: a file written, a command run, tests that passed or failed."""
+"""The events of a tool call, without content: a file written, a command run, tests passed or failed."""
 
 import os
 from collections.abc import Iterator
@@ -69,5 +69,5 @@ def _relative(path: str, directory: str) -> str:
 
 
 def _line(text: str) -> str:
-    # A secret may span lines or be cut in two: it is taken out before anything else is done to the text.
+    # A secret may span lines or be cut in two, so it is redacted before any other change of the text.
     return one_line(redact(text[:4_000]).text, _LONGEST, at_word=False)

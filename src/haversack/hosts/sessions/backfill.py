@@ -112,7 +112,7 @@ def _sessions(found: Found, left: Counter[str]) -> Iterator[KeptSession]:
 
 
 def _progress(text: str) -> None:
-    """Show how far the work has come, on one line that is written again; only to people."""
+    """Show progress on one line that is rewritten; only on a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()

@@ -17,7 +17,7 @@ _WIDTH = 140
 
 @record
 class Material:
-    """All that a digest is made of."""
+    """The records a digest is made from."""
 
     prompts: Sequence[str]
     events: Sequence[SessionEvent]
@@ -26,7 +26,7 @@ class Material:
 
 
 def gather(memory: Memory, session_id: str) -> Material:
-    """What the store knows of a session."""
+    """The records of a session in the store."""
     with memory.database.read() as tx:
         prompts: list[Prompt] = session_table.prompts_of_session(tx, session_id)
         events = session_events.of_session(tx, session_id)
@@ -64,7 +64,7 @@ def compose(material: Material, count: Callable[[str], int], limit: int) -> str:
 
 
 def write(caller: Caller, session_id: str) -> str:
-    """Make and keep a session's digest in place of its last one; empty when there is nothing to tell."""
+    """Make a session's digest and store it in place of its last one; empty when there is nothing to report."""
     material = gather(caller.memory, session_id)
     if not material.prompts and not material.events and not material.saved:
         return ""

@@ -1,4 +1,4 @@
-"""A session as its transcript tells it, and the records it becomes in the store."""
+"""A session read from a transcript, and its records for the store."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,14 +21,14 @@ from haversack.text.redaction import redact
 from haversack.values import record
 
 _STILL_RUNNING = 3_600_000_000
-"""Microseconds after its last word within which a session may go on."""
+"""Microseconds after its last message within which a session may still be running."""
 _LONGEST_LEARNINGS = 200_000
 _MOST_PROMPTS = 100_000
 
 
 @record
 class KeptSession:
-    """A session of a transcript: what was asked, what was done, what was said."""
+    """A session of a transcript: its prompts, its tool events and its answers."""
 
     id: str
     host: str
@@ -55,7 +55,7 @@ def kept_sessions(host: Host, reader: str, path: str) -> Iterator[KeptSession]:
 
 
 def records_of(session: KeptSession, caller: Caller) -> Iterator[dict[str, Any]]:
-    """What the store does not have of a session yet, as records of an import."""
+    """The records of a session that the store lacks, for an import."""
     project = caller.memory.project()
     with caller.database.read() as tx:
         known = session_table.get(tx, session.id)

@@ -1,4 +1,4 @@
-"""Learnings taken from an agent's last message, as far as they have substance."""
+"""Learnings from an agent's last message that have enough substance."""
 
 from haversack.app import Caller
 from haversack.memory.learnings import find_learnings

@@ -1,4 +1,4 @@
-"""What a transcript holds, whatever the host: sessions, prompts, answers, tool calls, summaries and token counts."""
+"""The items of a transcript of any host: sessions, prompts, answers, tool calls, summaries and token counts."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def lines(path: str, last: int = 0) -> Iterator[dict[str, Any]]:
     try:
         with open(path, "rb") as file:
             if last and os.fstat(file.fileno()).st_size > last:
-                file.seek(-last, os.SEEK_END)  # into the middle of a line, which is then a broken one
+                file.seek(-last, os.SEEK_END)  # the position may be inside a line, which is then skipped as broken
             for line in file:
                 try:
                     found = json.loads(line)
@@ -67,7 +67,7 @@ def moment(value: object) -> int:
 
 
 def at(held: Any, *keys: str) -> Any:
-    """What is inside nested objects; None where there is no such thing."""
+    """The value at a path of keys in nested objects; None where there is none."""
     for key in keys:
         held = held.get(key) if isinstance(held, dict) else None
     return held
@@ -90,7 +90,7 @@ def finished(pending: dict[str, Item], key: object, when: int, output: str) -> I
 
 
 def short(output: str) -> str:
-    """A tool's output as far as it may tell of commits and tests."""
+    """The beginning and the end of a tool's output, which report commits and tests."""
     return output if len(output) <= _HEAD + _TAIL else f"{output[:_HEAD]}\n{output[-_TAIL:]}"
 
 
