@@ -11,7 +11,7 @@ from haversack.values import record
 if TYPE_CHECKING:
     from haversack.store.engine import Engine, Reader, Row
 
-# In the order of their references; what is derived from these is made anew.
+# In the order of their references; derived rows are computed again.
 _FIRST = ("sessions", "observations", "tags", "revisions", "prompts", "relations", "vectors", "accounts", "entries")
 _DERIVED = ("meta", "tallies", "stash_size", "vector_changes")
 # Triggers make its rows from sessions and observations; a server has one in every realm that holds a project.
@@ -27,7 +27,7 @@ _WHOLE = ("accounts", PROJECTS)
 
 @record
 class Table:
-    """A table to copy, its columns, and those of them that tell its rows apart and put them in order."""
+    """A table to copy, its columns, and its key columns, which also order the rows."""
 
     name: str
     columns: tuple[str, ...]
@@ -42,7 +42,7 @@ class Batch(Protocol):
 
     @property
     def tx(self) -> "Reader":
-        """What is there so far, this batch among it."""
+        """The transaction: all rows copied so far, including this batch."""
 
     def put(self, table: Table, rows: "Sequence[Row]") -> None:
         """Add rows as they are."""
@@ -51,30 +51,30 @@ class Batch(Protocol):
         """Add observations to the search index."""
 
     def settle(self, numbers: dict[str, int]) -> None:
-        """Count what is kept as a count, and never give a number again that the source gave."""
+        """Compute the stored counts, and continue the id sequences after those of the source."""
 
     def clear(self) -> None:
-        """Take everything out again."""
+        """Delete all copied rows."""
 
 
 class Incoming(Protocol):
-    """A store that is being filled with a copy of another, in as many transactions as it takes.
+    """A store that is being filled with a copy of another, in several transactions.
 
-    Nobody else can use it until it is whole.
+    Nobody else can use it until it is complete.
     """
 
     @property
     def engine(self) -> "Engine":
-        """The store as far as it is filled."""
+        """The store with the rows copied so far."""
 
     def progress(self) -> str:
-        """What the last batch noted, also one of an earlier process; empty before the first."""
+        """The progress note of the last batch, also of an earlier process; empty before the first."""
 
     def batch(self, progress: str) -> AbstractContextManager[Batch]:
         """A transaction that notes how far the copy is when it ends; without a note it ends the copy."""
 
     def close(self) -> None:
-        """Give the connections back, and the store its place if it is whole."""
+        """Close the connections, and move a complete store into place."""
 
 
 def tables() -> list[Table]:
@@ -106,7 +106,7 @@ def is_empty(tx: "Reader") -> bool:
 
 
 def batches(tx: "Reader", table: Table, after: Sequence[str | int] = ()) -> "Iterator[list[Row]]":
-    """The rows of a table by its key, from behind one of them; projects as they are whatever realms they are in."""
+    """The rows of a table by its key, after a given key; each project once, whatever realms it is in."""
     columns, grouped = ", ".join(table.columns), ""
     if table.name == PROJECTS:
         columns, grouped = "key, min(name), min(short), max(moved_to)", " GROUP BY key"
@@ -127,7 +127,7 @@ def batches(tx: "Reader", table: Table, after: Sequence[str | int] = ()) -> "Ite
 def differences(
     source: "Reader", target: "Reader", step: Callable[[str, int], None] = lambda name, count: None
 ) -> list[str]:
-    """What a copy lacks or has in another form, by comparing every row; empty when it is whole."""
+    """The differences between two stores, by table, from comparing every row; empty when there are none."""
     from haversack.digests import blake2b
 
     found = []

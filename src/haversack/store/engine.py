@@ -1,6 +1,6 @@
-"""What every engine of the store offers: transactions with few verbs, and errors a reader can act on.
+"""The protocol of every store engine: transactions with a few methods, and errors a reader can act on.
 
-The SQL of the table modules is one text for every engine. What an engine has of its own is behind `among`, `hint`,
+The SQL of the table modules is one text for every engine. Differences between engines are behind `among`, `hint`,
 `next_position` and `words`.
 """
 
@@ -40,12 +40,12 @@ _kept = _Kept()
 
 
 def note_commit() -> None:
-    """Have `persistently` know that something of what this thread does is kept."""
+    """Record for `persistently` that this thread has committed something."""
     _kept.transactions += 1
 
 
 def persistently(act: Callable[[], Result]) -> Result:
-    """What an act returns, done again where the server broke it off before anything of it was kept."""
+    """The result of `act`, which is retried when the server aborted it before anything was committed."""
     before = _kept.transactions
     for left in reversed(range(TRIES)):
         try:
@@ -76,10 +76,10 @@ class Reader(Protocol):
         """A condition that a column is one of the numbers, however many they are, and its only value."""
 
     def hint(self, name: Hint) -> str:
-        """What the engine's planner must be told: which index to use, or to join tables in the order written."""
+        """SQL that tells the engine's planner which index to use, or to join tables in the order written."""
 
     def ahead(self, statements: Callable[[], Iterable[Statement]]) -> None:
-        """Have a server answer at once what will be asked one by one; an engine without a way to go makes none."""
+        """Send several queries in one round trip, whose answers later calls use; a local engine does nothing."""
 
     def numbers(self) -> dict[str, int]:
         """The last number that was given in each table that numbers its rows."""
@@ -120,10 +120,10 @@ class Engine(Protocol):
 
     @property
     def cache_path(self) -> str:
-        """How the names of files begin in which what can be computed again is kept; empty without such a place."""
+        """The path prefix of cache files; empty where there is no folder for them."""
 
     def close(self) -> None:
-        """Give back every connection."""
+        """Close every connection."""
 
     def describe(self) -> str:
         """Which store this is, for messages; without a password."""
@@ -132,7 +132,7 @@ class Engine(Protocol):
         """The bytes the store takes on disk."""
 
     def note_export(self, what: str) -> None:
-        """Note that memories left the store, where a store keeps who did what."""
+        """Record an export in the audit, where the store has one."""
 
     def incoming(self, salt: str) -> "Incoming":
-        """What a copy of the store that has such a salt is put into, if this one is empty."""
+        """The target for a copy of the store with this salt; an error if this store is not empty."""

@@ -37,7 +37,7 @@ def least_recently_used(tx: Reader, account: str) -> Entry | None:
 
 
 def evict(tx: Writer, entry: Entry) -> None:
-    """Take an entry out of its account's history; it stays in the table, with the use at which it went."""
+    """Take an entry out of its account's history; it stays in the table, with the use counter of its eviction."""
     tx.run(
         "UPDATE entries SET evicted = (SELECT uses FROM accounts WHERE handle = entries.account) WHERE id = ?",
         (entry.id,),
@@ -74,7 +74,7 @@ def newest(tx: Reader, account: str, limit: int, *, before: int) -> list[Entry]:
 
 
 def newest_since(tx: Reader, account: str, limit: int, *, before: int, since: int) -> list[Entry]:
-    """The same from the history as it was at the use `since`: what was evicted later is still there."""
+    """As `newest`, from the history at use counter `since`: entries evicted later are included."""
     rows = tx.rows(
         f"{_SELECT} WHERE account = ? AND id < ? AND (evicted = 0 OR evicted > ?) ORDER BY id DESC LIMIT ?",
         (account, before, since, limit),

@@ -1,4 +1,4 @@
-"""What a search asks for, as a tree that every engine compiles in its own way."""
+"""Search expressions: a query tree that every engine compiles into its own form."""
 
 from typing import Any
 
@@ -29,14 +29,14 @@ class Phrase:
 
 @record
 class AnyOf:
-    """What fulfils at least one of the parts; nothing fulfils an empty one."""
+    """Matches rows that match at least one of the parts; an empty one matches nothing."""
 
     parts: "tuple[Expression, ...]"
 
 
 @record
 class AllOf:
-    """What fulfils every part."""
+    """Matches rows that match every part."""
 
     parts: "tuple[Expression, ...]"
 
@@ -47,19 +47,19 @@ NOTHING = AnyOf(())
 
 
 def any_of(*parts: Expression) -> Expression:
-    """What fulfils at least one of the parts, each taken once."""
+    """An `AnyOf` of the parts, without repeats."""
     distinct = tuple(dict.fromkeys(parts))
     return distinct[0] if len(distinct) == 1 else AnyOf(distinct)
 
 
 def all_of(*parts: Expression) -> Expression:
-    """What fulfils every part, each taken once."""
+    """An `AllOf` of the parts, without repeats."""
     distinct = tuple(dict.fromkeys(parts))
     return distinct[0] if len(distinct) == 1 else AllOf(distinct)
 
 
 def freeze(expression: Expression) -> list[Any]:
-    """An expression as JSON can hold it."""
+    """An expression as JSON values."""
     match expression:
         case Word(text):
             return ["word", text]

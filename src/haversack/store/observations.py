@@ -220,7 +220,7 @@ def recent(tx: Reader, filters: Filters, limit: int, *, before: int | None = Non
 
 
 def recent_ids(tx: Reader, filters: Filters, limit: int, *, before: int) -> list[tuple[int, int]]:
-    """The ids and positions of what `recent` would give below a position."""
+    """The ids and positions of the observations `recent` gives below a position."""
     condition, values = where(filters)
     rows = tx.rows(
         f"SELECT o.id, o.position FROM observations o WHERE {condition} AND o.position < ?"
@@ -267,7 +267,7 @@ def foremost(tx: Reader, filters: Filters, limit: int) -> list[Observation]:
 
 
 def foremost_ids(tx: Reader, filters: Filters, limit: int, *, after: int) -> list[int]:
-    """The ids of what `foremost` has behind the first so many."""
+    """The ids of the observations `foremost` gives after the first `after`."""
     condition, values = where(filters)
     rows = tx.rows(
         f"SELECT o.id FROM observations o WHERE {condition} ORDER BY {_FOREMOST} LIMIT ? OFFSET ?",
@@ -279,7 +279,7 @@ def foremost_ids(tx: Reader, filters: Filters, limit: int, *, after: int) -> lis
 def pinned(tx: Reader, filters: Filters) -> list[Observation]:
     """Pinned observations, the oldest first, so that rules keep their order."""
     condition, values = where(filters)
-    # SQLite would rather walk through a whole project than through the few rows that are pinned.
+    # Without the hint SQLite scans a whole project instead of the few pinned rows.
     rows = tx.rows(f"{_SELECT} {tx.hint('pinned')} WHERE {condition} AND o.pinned = 1 ORDER BY o.position", values)
     return [_observation(row) for row in rows]
 
@@ -300,7 +300,7 @@ def counting(filters: Filters) -> Statement:
 
 
 def is_tallied(filters: Filters) -> bool:
-    """Whether the filters ask for nothing but what is tallied."""
+    """Whether the tallies can answer the filters."""
     return replace(filters, project_key="", namespace=None, scope="", kind="", statuses=()) == Filters()
 
 
@@ -320,7 +320,7 @@ def older_than(tx: Reader, filters: Filters, moment: int, limit: int) -> list[Ob
 
 
 def ids_older_than(tx: Reader, filters: Filters, moment: int, *, after: int) -> list[int]:
-    """The ids `older_than` has behind the first so many."""
+    """The ids of the observations `older_than` gives after the first `after`."""
     condition, values = where(filters)
     rows = tx.rows(
         f"SELECT o.id FROM observations o WHERE {condition} AND o.last_seen_at < ? AND o.pinned = 0"

@@ -1,4 +1,4 @@
-"""The packs table: what went into each context pack, so that the next one can tell what changed."""
+"""The packs table: the items of each context pack, so that a later one can show the difference."""
 
 from haversack.store.engine import Reader, Writer
 

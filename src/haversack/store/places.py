@@ -1,7 +1,7 @@
-"""Where observations stand, for a ranking that looks beyond single rows.
+"""The places of observations, for a ranking that uses neighbouring rows.
 
-An observation's `place` is its session's number and its turn in it, so that the turns around it are the
-places around it.
+An observation's `place` is its session's number and its turn in it, so that neighbouring turns have neighbouring
+places.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ SESSION_BITS = 32
 
 @record
 class Placed:
-    """What a ranking knows of one observation beside its words."""
+    """The facts about one observation that the ranking uses beside its words."""
 
     id: int
     place: int
@@ -32,7 +32,7 @@ class Placed:
 
 
 def conversations(tx: Reader, sessions: Iterable[int], one_in: int, least: int) -> frozenset[int]:
-    """Those of the sessions, given by number, in which at least one row in so many asks something."""
+    """Those of the sessions, given by number, in which at least one row in `one_in` asks something."""
     condition, wanted = tx.among("number", sessions)
     rows = tx.rows(
         f"SELECT number FROM sessions WHERE {condition} AND turns >= ? AND asking * ? >= turns",
@@ -42,7 +42,7 @@ def conversations(tx: Reader, sessions: Iterable[int], one_in: int, least: int) 
 
 
 def placed(tx: Reader, places: Iterable[int], filters: Filters) -> list[Placed]:
-    """What stands at the places and passes the filters."""
+    """The observations at the places that pass the filters."""
     asked = list(places)
     condition, values = where(filters)
     within, wanted = tx.among("o.place", asked)
@@ -51,7 +51,7 @@ def placed(tx: Reader, places: Iterable[int], filters: Filters) -> list[Placed]:
         f" o.verification, o.access_count FROM observations o WHERE {within} AND {condition}",
         (wanted, *values),
     )
-    # Read apart: a join of the table with itself is slow where every row is checked for the right to see it.
+    # Two queries: a self-join is slow where row security checks every row.
     within, wanted = tx.among("place", [place - 1 for place in asked])
     before = f"SELECT place, asks FROM observations WHERE {within}", (wanted,)
     tx.ahead(lambda: [standing, before])
@@ -61,7 +61,7 @@ def placed(tx: Reader, places: Iterable[int], filters: Filters) -> list[Placed]:
 
 
 def titles(tx: Reader, places: Iterable[int]) -> dict[int, str]:
-    """Place -> title of what stands there."""
+    """Place -> title of the observation there."""
     within, wanted = tx.among("place", places)
     return dict(tx.rows(f"SELECT place, title FROM observations WHERE {within}", (wanted,)))
 

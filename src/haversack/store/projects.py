@@ -58,7 +58,7 @@ def count_by_project(tx: Reader, filters: Filters) -> list[tuple[str, int]]:
 
 
 def put(tx: Writer, project: Project) -> None:
-    """Add a project or replace what is held under its key."""
+    """Add a project or replace the row of its key."""
     remove(tx, project.key)
     tx.run(
         "INSERT INTO projects (key, name, short, moved_to) VALUES (?, ?, ?, ?)",
@@ -139,7 +139,7 @@ def _update(
 
 
 def note_change(tx: Writer, change: ProjectChange) -> int:
-    """Keep what is needed to take a change back; the store gives its number."""
+    """Store what undoing a change needs; the store gives its number."""
     return tx.insert(
         "INSERT INTO project_changes (action, project, target, detail, created_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
         (change.action, change.project, change.target, change.detail, change.created_at),
@@ -147,11 +147,11 @@ def note_change(tx: Writer, change: ProjectChange) -> int:
 
 
 def last_change(tx: Reader) -> ProjectChange | None:
-    """The last change that was not taken back."""
+    """The last change that was not undone."""
     row = tx.row(f"{_CHANGE} WHERE undone_at IS NULL ORDER BY id DESC LIMIT 1")
     return ProjectChange(*row) if row else None
 
 
 def mark_undone(tx: Writer, identifier: int, moment: int) -> None:
-    """Say that a change was taken back; its detail is no longer needed."""
+    """Mark a change as undone; its detail is no longer needed."""
     tx.run("UPDATE project_changes SET undone_at = ?, detail = '' WHERE id = ?", (moment, identifier))

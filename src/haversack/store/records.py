@@ -146,7 +146,8 @@ class Account:
     """A budget account: what it may use, tier by tier, and what is used.
 
     `server` is what the program measured of its own share of the system prompt, `system` what callers declared
-    beside it. `leased` is held by open leases; `uses` is the clock of the work log's least recent use.
+    beside it. `leased` is held by open leases; `uses` is the use counter by which the work log finds its least recently
+    used entry.
     """
 
     handle: str
@@ -178,8 +179,8 @@ class Entry:
 
     `brief` says in a line what came back; `key` stands for the reply as it was sent, `rest` for what the reply
     left out. Tokens: `before` of the full result, `sent` of the reply, `after` of the brief, and what the entry's
-    whole line costs the history. `used` is the account's use at which it was last used, `evicted` the one at which
-    it left the history, or 0.
+    whole line costs the history. `used` is the account's use counter at its last use, `evicted` the counter when it
+    left the history, or 0.
     """
 
     id: int

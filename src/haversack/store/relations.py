@@ -59,7 +59,7 @@ def touching(tx: Reader, identifiers: Sequence[int]) -> list[Relation]:
     )
     if not rows:
         return []
-    # In a statement of its own: a server that has not counted its rows yet joins every observation with every other.
+    # A separate query: without row statistics a server would join every observation with every other.
     condition, ends = tx.among("id", {end for row in rows for end in (row[1], row[2])})
     alive = {
         row[0] for row in tx.rows(f"SELECT id FROM observations WHERE {condition} AND deleted_at IS NULL", (ends,))

@@ -1,4 +1,4 @@
-"""The session events table: what hosts reported of a session beside its prompts."""
+"""The session events table: reports of hosts about a session beside its prompts."""
 
 from haversack.store.engine import Reader, Writer
 from haversack.store.records import SessionEvent

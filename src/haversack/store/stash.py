@@ -25,13 +25,13 @@ def salt(tx: Reader) -> str:
 
 
 def get(tx: Reader, key: str) -> Stashed | None:
-    """What is known of a key."""
+    """The row of a key."""
     row = tx.row("SELECT digest, origin, expires_at, body FROM stash WHERE key = ?", (key,))
     return Stashed(*row) if row else None
 
 
 def digest(tx: Reader, key: str) -> bytes | None:
-    """The digest of the text a key stands or stood for."""
+    """The digest of the text of a key, also after its body was dropped."""
     found: bytes | None = tx.value("SELECT digest FROM stash WHERE key = ?", (key,))
     return found
 
@@ -52,7 +52,7 @@ def put(tx: Writer, key: str, stashed: Stashed) -> None:
 
 
 def insert(tx: Writer, key: str, stashed: Stashed) -> None:
-    """Keep a body under a key that nothing has."""
+    """Keep a body under a free key."""
     values = stashed.origin, stashed.expires_at, len(stashed.body or b""), stashed.body
     tx.run(
         "INSERT INTO stash (key, digest, origin, expires_at, size, body) VALUES (?, ?, ?, ?, ?, ?)",

@@ -1,4 +1,4 @@
-"""The vectors table: what each observation means to a model, one blob for each."""
+"""The vectors table: one embedding per observation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -15,7 +15,7 @@ _LACKING = (
 
 @record
 class MissingEmbedding:
-    """An observation that lacks a vector: its id, what makes its text the same, and the text."""
+    """An observation that lacks a vector: its id, the hash of its text, and the text."""
 
     id: int
     content_hash: str
@@ -52,7 +52,7 @@ def lacking_of(tx: Reader, model: str, identifiers: Iterable[int]) -> list[Missi
 
 
 def count_lacking(tx: Reader, model: str) -> int:
-    """How many `lacking` has in all."""
+    """How many observations lack a vector of the model."""
     total: int = tx.value(f"SELECT count(*) {_LACKING}", (model,))
     return total
 
@@ -69,7 +69,7 @@ def models(tx: Reader) -> list[str]:
 
 
 def at_places(tx: Reader, model: str, places: Iterable[int]) -> Mapping[int, bytes]:
-    """Place -> vector, where there is one for the text that stands there."""
+    """Place -> vector, where there is one for the present text of the observation there."""
     condition, wanted = tx.among("o.place", places)
     return dict(
         tx.rows(
@@ -95,7 +95,7 @@ def newest(tx: Reader, model: str, filters: Filters, limit: int) -> Mapping[int,
 
 
 def fit_within(tx: Reader, filters: Filters, most: int) -> bool:
-    """Whether no more than so many observations pass the filters."""
+    """Whether at most `most` observations pass the filters."""
     condition, values = where(filters)
     counted: int = tx.value(
         f"SELECT count(*) FROM (SELECT 1 FROM observations o WHERE {condition} LIMIT ?) counted", (*values, most + 1)

@@ -1,7 +1,7 @@
-"""The search index: which facts every engine reports of the words in the store.
+"""The search index: the facts every engine reports about the words in the store.
 
 No engine ranks. It says in how many rows a word stands, where, how often and in how long a text, and which rows
-match an expression; what that is worth is decided in `memory`.
+match an expression; `memory` computes the scores.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -31,7 +31,7 @@ class IndexEntry:
 
 @record
 class Census:
-    """What a ranking needs to know of the whole store: its live rows and sessions, and how long new rows are."""
+    """Figures of the whole store for the ranking: its live rows and sessions, and the usual length of a row."""
 
     rows: int
     sessions: int
@@ -54,7 +54,7 @@ class Words(Protocol):
         """Empty the index."""
 
     def expected(self, groups: Sequence[Sequence[str]], filters: Filters) -> "Iterable[Statement]":
-        """What will be asked of a server for the census, the rows of stems and the filters."""
+        """The queries for the census, the stems and the filters, to be sent ahead."""
 
     def census(self) -> Census:
         """Figures for weighing words, read without counting the whole store; none is below 1."""
@@ -78,7 +78,7 @@ class Words(Protocol):
         """How many rows match and pass the filters."""
 
     def count_and_pick(self, expression: Expression, filters: Filters, among: Collection[int]) -> tuple[int, set[int]]:
-        """How many rows match, and which of some do."""
+        """How many rows match, and which of `among` do."""
 
     def below(self, expression: Expression, filters: Filters, limit: int, *, below: int) -> list[int]:
         """Ids of matches under an id, the highest first: the unranked tail of a long result."""
@@ -87,4 +87,4 @@ class Words(Protocol):
         """Which projects have matches, and how many, the most first."""
 
     def check(self) -> str:
-        """An empty string when index and observations agree, else what is wrong."""
+        """What is wrong with the index; empty when it agrees with the observations."""

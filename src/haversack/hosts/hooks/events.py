@@ -212,7 +212,7 @@ def _reset_account(caller: Caller, host: Host, payload: Payload) -> None:
 
 
 def _reconcile(caller: Caller, host: Host, payload: Payload, context_tokens: int) -> None:
-    """Record how many tokens the host's context holds beyond those the account knows of."""
+    """Record how many tokens the host's context holds, with the account's own estimate."""
     if caller.account:
         estimate = caller.ledger.standing(caller.account).spent
         _report(caller, payload, "reconciled", f"{context_tokens} {estimate} {host.name}")

@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own."""
+"""The PostgreSQL engine."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The URL of a store on a server: what is for the server, and what is for us."""
+"""The URL of a store on a server: the server's own part, and this program's parameters."""
 
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -54,6 +54,6 @@ def parse_address(url: str) -> Address:
     if prepare not in ("on", "off"):
         raise ConfigError(f"store.url has prepare={prepare!r}", hint="write prepare=on or prepare=off")
     if "," in parts.netloc + given.get("host", ""):
-        # Of several servers the one that can be written to is meant, whichever that is at the moment.
+        # Of several servers in a URL, the one that accepts writes is used.
         given.setdefault("target_session_attrs", "read-write")
     return Address(urlunsplit(parts._replace(query=urlencode(given))), schema, prepare == "on")

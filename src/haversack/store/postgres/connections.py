@@ -21,7 +21,7 @@ _BYPASSES = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = curre
 
 
 class Connections:
-    """At most so many connections, made when needed and closed when they were idle for long."""
+    """A bounded pool of connections, opened when needed and closed after a long idle time."""
 
     def __init__(self, address: Address, most: int, version: int) -> None:
         self.address = address
@@ -31,7 +31,7 @@ class Connections:
         self._lock = threading.Lock()
 
     def take(self, *, fresh: bool = False) -> Connection:
-        """A connection, one that was used before unless a fresh one is asked for."""
+        """A connection from the pool, or a new one if `fresh`."""
         if not self._free.acquire(timeout=_WAIT_SECONDS):
             raise StoreBusy("every connection to the store is in use", hint="try again, or raise server.workers")
         try:
@@ -41,7 +41,7 @@ class Connections:
             raise
 
     def give_back(self, connection: Connection) -> None:
-        """Let others use a connection, unless it is broken or still inside a transaction."""
+        """Return a connection to the pool, unless it is broken or still inside a transaction."""
         idle = psycopg.pq.TransactionStatus.IDLE
         if connection.closed or connection.info.transaction_status != idle:
             connection.close()
@@ -51,7 +51,7 @@ class Connections:
         self._free.release()
 
     def give_back_ending(self, connection: Connection) -> None:
-        """Let others use a connection that is about to end its transaction; whoever takes it waits for that."""
+        """Return a connection whose transaction is about to end; the next user waits for that."""
         with self._lock:
             self._idle.append((time.monotonic(), connection))
         self._free.release()
@@ -95,7 +95,7 @@ class Connections:
 
 
 def _is_free(connection: Connection) -> bool:
-    """Whether a connection can be used, once it has ended what it was about to end."""
+    """Whether a connection can be used, after waiting for the end of its last transaction."""
     if connection.closed:
         return False
     underneath, idle = connection.pgconn, psycopg.pq.TransactionStatus.IDLE

@@ -1,4 +1,4 @@
-"""What a copy of another store needs of a server: rows as they are, in many transactions, and nobody else meanwhile."""
+"""SQL functions for a copy of another store: rows as they are, in many transactions, with nobody else writing."""
 
 # The triggers that number, place and count rows one by one are off for the length of a transaction that copies; what
 # they keep is counted once, at the end. Only the program's login copies, and only into a store that nothing was saved

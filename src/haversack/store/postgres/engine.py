@@ -69,7 +69,7 @@ class Reader:
         return dict(self.rows(kept))
 
     def ahead(self, statements: Callable[[], Iterable[Statement]]) -> None:
-        """Ask several questions in one go; what is read from one snapshot does not change until they are asked."""
+        """Send several queries in one round trip; one snapshot answers them all."""
         asked = {_question(sql, values): (sql, values) for sql, values in statements()}
         wanted = {question: each for question, each in asked.items() if question not in self._answers}
         cursors = self._send(list(wanted.values()))
@@ -80,7 +80,7 @@ class Reader:
         return self._send([(sql, values)])[0]
 
     def _send(self, statements: list[Statement]) -> "list[psycopg.Cursor[Any]]":
-        """Run statements, behind those that were put off, in one go."""
+        """Run statements in one round trip, after the deferred ones."""
         before, self._later = self._later, []
         run = self._connection.execute
         try:
@@ -101,10 +101,10 @@ class Writer(Reader):
     next_position = "next_serial('position')"
 
     def ahead(self, statements: Callable[[], Iterable[Statement]]) -> None:
-        """Nothing: what is written meanwhile would change the answers."""
+        """Does nothing: writes in between would change the answers."""
 
     def run_later(self, sql: str, values: Sequence[Value]) -> None:
-        """Run a statement that gives nothing together with the next one, at the latest with the commit."""
+        """Defer a statement without a result to the next one, at the latest to the commit."""
         self._later.append((sql, values))
 
     def run(self, sql: str, values: Sequence[Value] = ()) -> int:
@@ -122,7 +122,7 @@ class Writer(Reader):
                 copy.write_row(row)
 
     def commit(self) -> None:
-        """Commit, together with what was put off."""
+        """Commit, together with the deferred statements."""
         self._send([("COMMIT", ())])
 
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
@@ -148,13 +148,13 @@ class PostgresStore:
         return view
 
     def for_copy(self, salt: str) -> "PostgresStore":
-        """The same store for whoever fills it with a copy of the store that has such a salt."""
+        """The same store, opened to be filled with a copy of the store with this salt."""
         view = self.as_member(self.member)
         view._set_member(self.member, copying=salt)
         return view
 
     def incoming(self, salt: str) -> "Incoming":
-        """What a copy of the store that has such a salt is put into, if this one is empty."""
+        """The target for a copy of the store with this salt; an error if this store is not empty."""
         from haversack.store.postgres.incoming import PostgresIncoming
 
         return PostgresIncoming(self, salt)
@@ -167,7 +167,7 @@ class PostgresStore:
             if copying
             else f"SELECT {schema}.enter({who}, {VERSION})"
         )
-        # Lists that narrow a search are only seen by a plan that is made for them; what a write asks never varies.
+        # Only a custom plan uses the lists that narrow a search; queries of writes never vary.
         self._reading = (
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan;"
             f" SET LOCAL search_path TO {schema}; {self._enter}"
@@ -259,7 +259,7 @@ class PostgresStore:
             )
 
     def note_export(self, what: str) -> None:
-        """Keep in the audit that the member took out what they see."""
+        """Record the member's export in the audit."""
         with self.write() as tx:
             tx.run("SELECT note_export(?)", (what,))
 
@@ -279,5 +279,5 @@ def _question(sql: str, values: Sequence[Value]) -> str:
 
 
 def _literal(text: str) -> str:
-    """A text as SQL writes it; the opening of a transaction is one message, so it cannot have parameters."""
+    """A text as an SQL literal; the opening of a transaction is one message, so it cannot have parameters."""
     return "'{}'".format(text.replace("\0", "").replace("'", "''"))

@@ -76,7 +76,7 @@ def _translated(error: psycopg.Error, address: Address, version: int) -> Haversa
 
 
 def _raised_by_us(state: str, said: str, where: str, version: int) -> HaversackError:
-    """What the functions of a store's schema refuse."""
+    """An error raised by a function of the store's schema, as one of ours."""
     if state == OTHER_VERSION:
         return _other_version(where, int(said), version)
     if state == NOT_A_MEMBER:

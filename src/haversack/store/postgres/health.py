@@ -7,7 +7,7 @@ from haversack.values import record
 
 @record
 class Health:
-    """What was found; an empty text or tuple means that nothing is wrong."""
+    """The findings about a store; an empty text or tuple means that nothing is wrong."""
 
     server: str
     version: int
@@ -17,7 +17,7 @@ class Health:
 
 
 def examine(store: PostgresStore) -> Health:
-    """Look at a store without changing it, as far as the member sees it."""
+    """Examine the rows of a store that the member sees, without changing it."""
     with store.read() as tx:
         unsecured = tx.rows(
             "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"

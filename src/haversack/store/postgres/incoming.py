@@ -59,7 +59,7 @@ _FILLED = ("session_events", "project_changes", "projects", "packs", "stash", "e
 
 
 class PostgresBatch:
-    """A transaction that rows are put in."""
+    """One transaction of a copy."""
 
     def __init__(self, tx: "Writer") -> None:
         self.tx = tx
@@ -118,4 +118,4 @@ class PostgresIncoming:
             tx.execute("SELECT leave_copy(?)", (progress,))
 
     def close(self) -> None:
-        """Nothing: the store's connections are whoever's opened it."""
+        """Does nothing: the connections belong to the store."""

@@ -40,7 +40,7 @@ class Servers:
             end(pool, connection)
             if not is_lost:
                 raise
-            # It was lost while nobody used it, so nothing has been done yet: once more on a new connection.
+            # The connection was lost while idle, so nothing has been done: retry on a new one.
             pool.close()
             connection = pool.take(fresh=True)
             try:
@@ -51,7 +51,7 @@ class Servers:
         return pool, connection
 
     def begin_reading(self, opening: str) -> tuple[Connections, Connection]:
-        """The same on the replica, if it is there and has everything that was written through this store."""
+        """As `begin`, on the replica if it is reachable and has all writes of this process."""
         if self._replica is None or time.monotonic() < self._away_until:
             return self.begin(opening)
         try:
@@ -69,10 +69,10 @@ class Servers:
         return self.begin(opening)
 
     def note_written(self, connection: Connection) -> None:
-        """A replica must have what was committed now before this process reads there."""
+        """Record the position of a commit, which a replica must have before this process reads there."""
         if self._replica is None:
             return
-        # Whatever becomes of the question, the commit stands: without an answer this process reads where it wrote.
+        # The commit stands even if this query fails; then this process reads from the primary.
         self._written = ""
         with suppress(psycopg.Error):
             row = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()
@@ -97,7 +97,7 @@ class Servers:
 
 
 def leave(pool: Connections, connection: Connection) -> None:
-    """End a transaction that only read, without waiting for the server to say so."""
+    """End a reading transaction without waiting for the server's answer."""
     is_sent = False
     if not connection.closed and connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS:
         with suppress(psycopg.Error):

@@ -1,4 +1,4 @@
-"""What only the owner of a store does: make the schema, bring it up to date, and say who its members are."""
+"""Owner's operations on a store: create the schema, upgrade it, and manage its members."""
 
 import os
 from typing import TypeAlias
@@ -107,7 +107,7 @@ def _migrate(connection: Connection, address: Address, before: int) -> None:
 
 
 def add_member(url: str, subject: str, name: str = "", *, realm: str = "team", may_write: bool = True) -> None:
-    """Make somebody a member, with a realm of their own, and let them into another; safe to repeat."""
+    """Add a member with a realm of their own, and give access to another realm; safe to repeat."""
     address = parse_address(url)
     with translated(address, VERSION), psycopg.connect(address.url, connect_timeout=5) as connection:
         connection.execute(f"SET LOCAL search_path TO {address.schema}")
@@ -144,7 +144,7 @@ def add_member_in(
 
 
 def add_realm(url: str, name: str, namespace: str = "") -> None:
-    """Make a realm; what is saved in its namespace is then its members' alone."""
+    """Create a realm; only its members see what is saved in its namespace."""
     address = parse_address(url)
     with translated(address, VERSION), psycopg.connect(address.url, connect_timeout=5) as connection:
         connection.execute(f"SET LOCAL search_path TO {address.schema}")
@@ -156,7 +156,7 @@ def add_realm(url: str, name: str, namespace: str = "") -> None:
 
 
 def remove_member(url: str, subject: str, realm: str = "team") -> None:
-    """Take somebody's right to a realm away; what they wrote there stays."""
+    """Remove a member's right to a realm; what they wrote there stays."""
     address = parse_address(url)
     with translated(address, VERSION), psycopg.connect(address.url, connect_timeout=5) as connection:
         connection.execute(f"SET LOCAL search_path TO {address.schema}")

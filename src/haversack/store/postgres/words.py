@@ -167,7 +167,7 @@ class PostgresWords:
         return ""
 
     def _narrowed(self, filters: Filters) -> tuple[list[int] | None, Filters]:
-        """The numbers of the sorts that filters let through, None for all, and the filters they leave open."""
+        """The numbers of the sorts that pass the filters, None for all, and the filters still to be checked."""
         statement, left = _narrowing(filters)
         self._tx.ahead(lambda: [statement])
         rows = self._tx.rows(*statement)
@@ -189,7 +189,7 @@ def _rows_of_stems(groups: Sequence[Sequence[str]]) -> "Statement":
 
 
 def _narrowing(filters: Filters) -> "tuple[Statement, Filters]":
-    """What tells the sorts that filters let through, and the filters they leave open."""
+    """The condition for sorts that pass the filters, and the filters still to be checked."""
     left = replace(filters, project_key="", kind="", scope="", namespace=None, statuses=())
     condition, values = where(replace(filters, tags=(), session_id="", since=None, until=None, deleted=False))
     condition = condition.replace("o.deleted_at IS NULL", "1 = 1")
@@ -220,7 +220,7 @@ def _given(sorts: list[int] | None) -> "list[Value]":
 
 
 def _looked_up(left: Filters, alias: str) -> "tuple[str, str, list[Value]]":
-    """The join and the condition for what the postings cannot tell; the index holds no deleted rows."""
+    """The join and the condition for filters that the postings cannot answer; the index holds no deleted rows."""
     if left == Filters():
         return "", "", []
     condition, values = where(left)
@@ -280,7 +280,7 @@ def _phrase(text: str, sorts: list[int] | None, *, is_open: bool) -> "tuple[str,
         )
     if len(stems) < 2:
         return _with_stems(stems, sorts)
-    # The rarest of the words that must stand there whole leads to the rows; the phrase is then looked for in each.
+    # The rarest complete word of the phrase selects the rows; the phrase is then checked in each.
     whole = stems[:-1] if is_open else stems
     sql = (
         "SELECT p.id, p.place, p.units FROM post p JOIN search_text t ON t.id = p.id WHERE p."

@@ -1,1 +1,1 @@
-"""What is SQLite's own."""
+"""The SQLite engine."""

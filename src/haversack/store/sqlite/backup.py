@@ -94,7 +94,7 @@ def inspect(path: str, step: Step = _unseen) -> Backup:
 
 
 def _put_in_place(target: str, write: Callable[[str], None], step: Step) -> Backup:
-    """Write a file under a passing name, check it, and only then give it its own."""
+    """Write a file under a temporary name, check it, and only then rename it."""
     unchecked = f"{target}.unchecked"
     try:
         with translated(target):
@@ -140,7 +140,7 @@ def _close_for_others(store: str) -> None:
     """Make sure that nobody has the store open, and that its file holds all of it."""
     with open(store, "rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
-            # Opening it would throw away its log, which may be all that is left.
+            # Opening it would discard its write-ahead log, which may hold all remaining data.
             return
     try:
         connection = apsw.Connection(store)

@@ -63,7 +63,7 @@ class Reader:
         return _HINTS[name]
 
     def ahead(self, statements: Callable[[], Iterable[Statement]]) -> None:
-        """Nothing: to ask costs no way."""
+        """Does nothing: a query needs no round trip."""
 
     def numbers(self) -> dict[str, int]:
         """The last number that was given in each table that numbers its rows."""
@@ -173,7 +173,7 @@ class Database:
 
     @property
     def cache_path(self) -> str:
-        """How the names of files begin in which what can be computed again is kept; empty without such a place."""
+        """The path prefix of cache files; empty for a store in memory."""
         return "" if self.path == MEMORY else self.path
 
     def describe(self) -> str:
@@ -181,10 +181,10 @@ class Database:
         return self.path
 
     def note_export(self, what: str) -> None:
-        """Nothing: a file is one person's, and keeps no audit."""
+        """Does nothing: a file has one user and no audit."""
 
     def incoming(self, salt: str) -> "Incoming":
-        """What a copy of the store that has such a salt is put into, if this one is empty."""
+        """The target for a copy of the store with this salt; an error if this store is not empty."""
         from haversack.store.sqlite.incoming import SqliteIncoming
 
         return SqliteIncoming(self.path, salt)
@@ -210,7 +210,7 @@ class Database:
         return connection
 
     def _open(self) -> tuple[apsw.Connection, bool]:
-        """A connection, and whether it may be kept."""
+        """A connection, and whether it may be reused."""
         try:
             create(self.path)
             refuse_empty(self.path)
@@ -230,7 +230,7 @@ class Database:
 def create(path: str) -> None:
     """Make an empty store, readable by its owner alone, unless there is a file.
 
-    It gets its name when it is whole: a file without a schema is therefore always a damaged one.
+    It is renamed into place when complete, so a file without a schema is always a damaged one.
     """
     if path == MEMORY or os.path.exists(path):
         return
@@ -272,7 +272,7 @@ def _name(unfinished: str, path: str) -> None:
 
 
 def refuse_empty(path: str) -> None:
-    """Name a file of no bytes as damaged; to open it would throw away its log, which may be all that is left."""
+    """Raise StoreDamaged for an empty file: opening it would discard its log, which may hold all remaining data."""
     if path != MEMORY and os.path.getsize(path) == 0:
         raise StoreDamaged(
             f"the store {path} is damaged (the file is empty)",
@@ -375,7 +375,7 @@ def _damaged(path: str, error: apsw.Error) -> Exception:
 
 
 def _not_text(error: UnicodeDecodeError) -> apsw.CorruptError:
-    # SQLite does not look at what a text is made of; only valid UTF-8 was ever stored.
+    # SQLite does not validate texts; only valid UTF-8 was ever stored.
     return apsw.CorruptError(f"a stored text is not UTF-8: {error.reason}")
 
 
@@ -391,7 +391,7 @@ def _read_only(path: str, error: Exception) -> StoreReadOnly:
 
 
 def _has_no_room(path: str) -> bool:
-    """Whether the disk is full; SQLite then does not always say so."""
+    """Whether the disk is full, which SQLite does not always report."""
     folder = os.path.dirname(path) or "."
     if sys.platform == "win32" or not os.path.isdir(folder):
         return False

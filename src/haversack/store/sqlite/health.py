@@ -14,7 +14,7 @@ LOOK = 100_000
 
 @record
 class Health:
-    """What was found: the schema's version, what the integrity check says, and whether the index agrees."""
+    """The findings about a store: the schema's version, what the integrity check says, and whether the index agrees."""
 
     version: int
     integrity: str
@@ -32,7 +32,7 @@ def sqlite_version() -> str:
 
 
 def examine(path: str, step: Callable[[str, int, int | None], None] | None = None) -> Health:
-    """Look at a store without changing it; `step` hears how many pages were read."""
+    """Examine a store without changing it; `step` is called with the number of pages read."""
     with translated(path):
         connection = connect_to_read(path)
 

@@ -1,4 +1,4 @@
-"""A copy of another store on its way into a file, which gets its name when it is whole."""
+"""A copy of another store into a file, which is renamed into place when complete."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _NOTED = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPD
 
 
 class SqliteBatch:
-    """A transaction that rows are put in."""
+    """One transaction of a copy."""
 
     def __init__(self, tx: "Writer") -> None:
         self.tx = tx
@@ -42,14 +42,14 @@ class SqliteBatch:
 
     def clear(self) -> None:
         self.tx.words.clear()
-        # From what refers to what is referred to.
+        # Referring tables first.
         for table in ("session_events", "project_changes", "packs", "stash", "entries", "accounts", "vectors",
                       "relations", "prompts", "revisions", "tags", "observations", "sessions", PROJECTS):  # fmt: skip
             self.tx.run(f"DELETE FROM {table}")
 
 
 class SqliteIncoming:
-    """A file beside the one that is asked for."""
+    """A copy in a temporary file beside the target."""
 
     def __init__(self, path: str, salt: str) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""Marks in the FTS5 index that say of which project, kind and so on a row is."""
+"""Marks in the FTS5 index for the project, kind, scope, namespace and status of a row."""
 
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ _SIGN = "\ue000"
 
 
 def marks(project_key: str, kind: str, scope: str, namespace: str, status: str) -> str:
-    """What the index holds of an observation beside its words."""
+    """The marks of an observation, indexed beside its words."""
     held = [_mark("p", project_key), _mark("k", kind), _mark("s", scope), _mark("n", namespace)]
     if status not in CURRENT:
         held += [_mark("t", ""), _mark("t", status)]
@@ -28,7 +28,7 @@ def _mark(sort: str, value: str) -> str:
 
 
 def narrowed(match: str, filters: Filters) -> tuple[str, Filters]:
-    """An expression that only rows of the asked project, kind and so on match, and the filters it leaves open."""
+    """An expression narrowed by marks to the filters' project, kind and so on, and the filters still to be checked."""
     wanted = []
     if filters.project_key:
         wanted.append(_mark("p", filters.project_key))

@@ -121,7 +121,7 @@ class FtsWords:
         )
 
     def matching(self, expression: Expression, filters: Filters, most: int | None = None) -> list[Match]:
-        # A few rows are sooner looked up than a whole project's marks are read through.
+        # Looking up a few rows is faster than reading all marks of a project.
         asked, left = narrowed(compiled(expression), filters) if most is not None else (compiled(expression), filters)
         condition, values = where(left)
         return self._tx.rows(
