@@ -123,8 +123,15 @@ def test_tasks_keep_to_their_server(several: Start) -> None:
     names(wire)
     task = json.loads(wire.call("two_task"))["result"]["task"]["taskId"]
     assert task == "two_t-1"
+    from haversack.tokens import count_tokens
+
     result = json.loads(wire.ask("tasks/result", {"taskId": task}))["result"]
     assert result["_meta"] == {"io.modelcontextprotocol/related-task": {"taskId": "t-1"}}
+    state = json.loads(wire.ask("tasks/get", {"taskId": task}))["result"]
+    assert state["taskId"] == task
+    for each in (result, state["result"]):
+        assert count_tokens(texts(each)) <= 300
+        assert 'more("' in texts(each)
 
 
 def test_a_batch_comes_back_in_one_line(several: Start) -> None:
@@ -174,11 +181,35 @@ def test_a_client_s_line_that_is_too_long_to_be_routed_is_refused_under_its_own_
     assert json.loads(wire.ask("ping"))["result"] == {}
 
 
-def test_a_client_of_the_newest_revision_is_told_to_shake_hands(several: Start) -> None:
+def test_a_client_of_the_newest_revision_is_told_which_ones_are_spoken(several: Start) -> None:
     wire = several()
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-    assert json.loads(wire.ask("server/discover", {"_meta": meta}))["error"]["code"] == -32601
+    for method in ("server/discover", "tools/list"):
+        error = json.loads(wire.ask(method, {"_meta": meta}))["error"]
+        assert error["code"] == -32022
+        assert error["data"]["requested"] == "2026-07-28"
+        assert error["data"]["supported"][0] == "2025-11-25"
     assert "result" in json.loads(wire.greet())
+
+
+@pytest.mark.parametrize(
+    ("asked", "spoken"), [("2025-03-26", "2025-03-26"), ("2026-07-28", "2025-11-25"), (None, "2025-11-25")]
+)
+def test_a_handshake_settles_on_a_revision_that_is_spoken(asked: object, spoken: str, several: Start) -> None:
+    told = json.loads(several().ask("initialize", {"protocolVersion": asked, "capabilities": {}}))["result"]
+    assert told["protocolVersion"] == spoken
+
+
+def test_a_line_too_long_for_memory_is_kept_or_told_of_where_its_server_ended_within_it(several: Start) -> None:
+    wire = several()
+    wire.greet()
+    names(wire)
+    told = texts(wire.result("one_huge", n=64, hidden=True))
+    key = told.split('more("')[1].split('"')[0]
+    assert "0123456789abcdef hay" in texts(wire.result("more", key=key, max_tokens=200))
+    ended = wire.result("two_huge", n=64, dies=True)
+    assert ended["isError"]
+    assert "exit code 7" in texts(ended)
 
 
 def test_resources_are_cut_when_asked_for_but_never_the_view_of_an_app(several: Start) -> None:

@@ -155,13 +155,18 @@ def call(identifier: object, name: str, given: dict[str, object]) -> None:  # no
         os._exit(0)
     elif name == "huge":
         out = sys.stdout.buffer
-        head = (
-            b'{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"' % json.dumps(identifier).encode()
-        )
+        own = json.dumps(identifier).encode()
+        head = b'{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"' % own
         tail = b'needle in the hay"}]}}\n'
+        if given.get("hidden"):
+            # The id stands at neither end of the line.
+            head, tail = b'{"result":{"content":[],"pad":"', b'"},"id":%s,"pad":"%s"}\n' % (own, b"x" * 2_000)
         out.write(head)
         for _ in range(n):
             out.write(b"0123456789abcdef hay " * 49_932)
+        if given.get("dies"):
+            out.flush()
+            os._exit(7)
         out.write(tail)
         out.flush()
     elif name == "slow":

@@ -134,9 +134,9 @@ class Desk:
         """Answer a request of the client."""
         self.write_answer(identifier, encoded({"jsonrpc": "2.0", "id": identifier, "result": result}))
 
-    def refuse(self, identifier: Any, code: int, message: str) -> None:
-        """Answer a request of the client with an error."""
-        error = {"code": code, "message": message}
+    def refuse(self, identifier: Any, code: int, message: str, about: Json | None = None) -> None:
+        """Answer a request of the client with an error, and with what a program is to know of it."""
+        error = {"code": code, "message": message, **({"data": about} if about else {})}
         self.write_answer(identifier, encoded({"jsonrpc": "2.0", "id": identifier, "error": error}))
 
     def submit(self, job: Job) -> None:

@@ -8,6 +8,7 @@ from haversack.gateway.messages import Json, Pending
 from haversack.gateway.upstream.lane import Lane
 from haversack.patterns import pattern
 from haversack.protocol.spans import Span, members
+from haversack.values import replace
 
 _HOLE = pattern(r"\{[^}]*\}")
 
@@ -33,6 +34,11 @@ class Routes:
         if method == "completion/complete":
             return self._completion(params)
         return None
+
+    def task(self, method: str, params: Json, asked: Pending) -> Pending | None:
+        """A question for the result of a task, as the call that began it; None for any other."""
+        began = self.tasks.get(str(params.get("taskId"))) if method in ("tasks/result", "tasks/get") else None
+        return None if began is None else replace(began, identifier=asked.identifier, method=method)
 
     def _completion(self, params: Json) -> tuple[Lane, Json] | None:
         reference = params.get("ref")

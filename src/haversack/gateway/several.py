@@ -9,6 +9,7 @@ from typing import Any
 
 from haversack.errors import HaversackError, InvalidArgument, ToolFailed
 from haversack.gateway.desk import Desk
+from haversack.gateway.greetings import greeting, unspoken
 from haversack.gateway.listing import lists
 from haversack.gateway.listing.catalogue import FRONT, Catalogue
 from haversack.gateway.listing.last_lists import LastLists
@@ -22,12 +23,11 @@ from haversack.gateway.upstream.lane import Lane
 from haversack.gateway.upstream.spool import Spool, ends_of
 from haversack.gateway.upstream.watchdog import Watchdog
 from haversack.gateway.wrap import LONGEST_PARSED, End
-from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from haversack.protocol.lines import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from haversack.protocol.raw_lines import LongLine, RawLines
 from haversack.protocol.spans import members, spliced
 from haversack.text.clipping import word_end
 from haversack.values import replace
-from haversack.version import __version__
 
 LIST_SECONDS = 10.0
 """How long a list waits for servers that were never seen before."""
@@ -114,13 +114,17 @@ class Gateway:
     def _request(self, method: str, message: Json, params: Json, pending: Pending) -> None:
         if method == "initialize":
             self._initialize(params, pending)
+        elif (versions := unspoken(params)) is not None:
+            told = f"protocol version {versions['requested']!r} is not spoken here; begin with initialize"
+            self._desk.refuse(pending.identifier, UNSUPPORTED_VERSION, told, versions)
         elif method == "ping":
             self._desk.answer(pending.identifier, {})
         elif method in self._methods:
             self._methods[method](message, params, pending)
         elif (route := self._routes.of(method, params)) is not None:
             lane, changed = route
-            self._send(lane, {**message, "params": changed}, replace(pending, server=lane.server))
+            pending = self._routes.task(method, params, pending) or replace(pending, server=lane.server)
+            self._send(lane, {**message, "params": changed}, pending)
         else:
             self._desk.refuse(pending.identifier, METHOD_NOT_FOUND, f"no method {method[:80]!r}")
 
@@ -148,21 +152,7 @@ class Gateway:
 
     def _initialize(self, params: Json, pending: Pending) -> None:
         self._desk.meet(params)
-        capabilities = {
-            "tools": {"listChanged": True},
-            "prompts": {"listChanged": True},
-            "resources": {"listChanged": True, "subscribe": True},
-            "logging": {},
-            "completions": {},
-        }
-        version = params.get("protocolVersion")
-        result: Json = {
-            "protocolVersion": version if isinstance(version, str) else "2025-11-25",
-            "capabilities": capabilities,
-            "serverInfo": {"name": "haversack-gateway", "title": "Haversack gateway", "version": __version__},
-        }
-        if instructions := self._instructions():
-            result["instructions"] = instructions
+        result = greeting(params, self._instructions())
         self._desk.answer(pending.identifier, result)
         for lane in self.lanes.values():
             lane.greet(params)
@@ -317,22 +307,31 @@ class Gateway:
         result = message.get("result")
         changes = [(members(text)["id"].value, json.dumps(pending.identifier))]
         if isinstance(result, dict) and (found := task_span(text, result)) is not None:
-            task = str((result.get("task") or result)["taskId"])
-            self._routes.tasks[prefixed(lane.name, task)] = replace(pending, method="tasks/result")
-            changes.append((found, json.dumps(prefixed(lane.name, task))))
+            task = prefixed(lane.name, str((result.get("task") or result)["taskId"]))
+            if pending.method == "tools/call":
+                self._routes.tasks[task] = pending
+            changes.append((found, json.dumps(task)))
         own = as_bytes(spliced(text, changes))
-        is_final = isinstance(result, dict) and len(changes) == 1
-        if is_final and pending.tool and pending.method in ("tools/call", "tasks/result"):
-            self._desk.submit(lambda: self._desk.deliver(own, pending))
-        elif pending.method in ("resources/read", "prompts/get") and isinstance(result, dict):
+        held = result if isinstance(result, dict) else {}
+        is_result = held and len(changes) == 1 and pending.method in ("tools/call", "tasks/result")
+        is_finished = pending.method == "tasks/get" and isinstance(held.get("result"), dict)
+        if pending.tool and (is_result or is_finished):
+            self._desk.submit(lambda: self._desk.deliver(own, pending, inner=is_finished))
+        elif held and pending.method in ("resources/read", "prompts/get"):
             self._desk.pass_resource(own, pending)
         else:
             self._desk.write_answer(pending.identifier, own)
 
     def respond_spool(self, spool: Spool, pending: Pending) -> None:
         """Answer with where a line is kept that is too long for memory."""
-        key = self._desk.spools.add(spool)
-        self._desk.answer(pending.identifier, text_result(spool.notice(key)))
+        if self._pending.pop(key_of(pending.identifier), None) is None:
+            return
+        if pending.method != "tools/call":
+            self._desk.refuse(pending.identifier, INTERNAL_ERROR, f"the answer has {spool.size:,} bytes")
+            return
+        notice = spool.notice(self._desk.spools.add(spool))
+        self._desk.answer(pending.identifier, text_result(notice))
+        self._desk.note(pending, notice.encode())
 
     def ask_client(self, lane: Lane, message: Json) -> None:
         """Pass on what a server asks the client, under an id of the gateway's and in the server's name."""

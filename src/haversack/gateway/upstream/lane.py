@@ -196,8 +196,17 @@ class Lane:
         self._hub.ended(self, waiting, f"the server {self.name} ended with exit code {code}. {last}".strip())
 
     def _spool(self, spool: Spool) -> None:
+        if not spool.is_complete:
+            # The server ended in the middle of it: the request still waits, and is answered with that.
+            return
         pending = self._take(spool.request_id())
-        if pending is not None and spool.is_complete:
+        if pending is None:
+            with self._lock:
+                calls = [own for own, held in self._waiting.items() if held.method == "tools/call"]
+            pending = self._take(calls[0]) if len(calls) == 1 else None
+        if pending is None:
+            say(f"{self.name}: a line of {spool.size:,} bytes answers no request and was dropped")
+        else:
             self._hub.respond_spool(spool, pending)
 
     def _receive(self, line: bytes) -> None:
