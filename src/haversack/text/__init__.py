@@ -1,1 +1,1 @@
-"""Plain text: words, stems, times, and what must not be kept."""
+"""Plain text: words, stems, times, clipping, and redaction of secrets."""

@@ -26,6 +26,6 @@ def clipped(text: str, width: int, *, at_word: bool = True) -> str:
 
 
 def word_end(text: str) -> int:
-    """Where the last whole word of a cut text ends; its length where that would lose half of it or more."""
+    """The end of the last complete word of a cut text; its length where that would drop half of it or more."""
     space = text.rfind(" ")
     return space if space > len(text) // 2 else len(text)

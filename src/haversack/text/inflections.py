@@ -58,7 +58,7 @@ _CYRILLIC_ENDINGS = (
     "а", "я", "ы", "и", "у", "ю", "е", "о", "ь", "",
 )  # fmt: skip
 _LEAST_CYRILLIC_ROOT = 4
-"""Letters that are left of a Russian word without its ending; less tells too little."""
+"""The fewest letters of a Russian word without its ending; fewer would match too much."""
 _LEAST_ROOT = 1
 """Letters that must stand before an ending."""
 _LEAST_SHORT_ROOT = 3

@@ -1,4 +1,4 @@
-"""Taking out what should not be remembered: what was marked private, and what is a secret by its shape or name."""
+"""Redaction: removing text marked private, and secrets recognised by their shape or name."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ class Redacted:
 
     @property
     def summary(self) -> str:
-        """What happened, in words; empty when nothing did."""
+        """A summary of the removed secrets; empty when there were none."""
         return describe(self.found)
 
 
@@ -84,9 +84,9 @@ def describe(found: tuple[str, ...]) -> str:
 def _with_redacted_keys(held: dict[str, object], found: list[str]) -> dict[str, object]:
     named: dict[str, object] = {}
     for key, value in held.items():
-        # The names of most fields are one short word, in which there is no place for a secret.
+        # Most field names are one short word, too short for a secret.
         new = key if key.isalpha() and len(key) < _SHORT_WORD else _redacted_string(key, "", found)
-        # Two secrets may come down to one key, and neither value may be lost for it.
+        # Two redacted keys may become equal; neither value may be lost.
         named[new if new not in named else f"{new} {len(named)}"] = value
     return named
 

@@ -92,7 +92,7 @@ _SAYS_SECRET = pattern(r"pass|token|secret|key|pwd|cred|self|args|user|conf|auth
 
 @record
 class _Name:
-    """A sensitive name: the shape it is reported as, and what its spelling tells about the value."""
+    """A sensitive name: the shape it is reported as, and what its spelling implies about the value."""
 
     shape: str
     is_password: bool
@@ -102,7 +102,7 @@ class _Name:
 
 @record
 class _Value:
-    """Where the value of a name stands, the sign before it, and how it is written where it has no quotes."""
+    """The span of a value, the sign before it, and how it is written where it has no quotes."""
 
     span: Span
     sign: str
@@ -142,7 +142,7 @@ def assigned_secrets(text: str, lowered: str) -> Iterator[Span]:
 
 
 def secret_under_name(name: str, value: str) -> str:
-    """The shape of a string held under a name, as in a JSON object; empty when it is no secret."""
+    """The shape of a string under a name, as in a JSON object; empty when it is no secret."""
     known = _sensitive_name(name)
     return known.shape if known and _is_secret(value, known, ":", None) else ""
 
@@ -179,7 +179,7 @@ def _sensitive_name(name: str) -> _Name | None:
 
 
 def _value(text: str, name_start: int, sign: re.Match[str]) -> _Value | None:
-    """Where the value after a name stands, and how it is written."""
+    """The span of the value after a name, and how it is written."""
     is_flag = text.startswith("--", name_start)
     if not sign["sign"] and not is_flag:
         return None
@@ -201,7 +201,7 @@ def _value(text: str, name_start: int, sign: re.Match[str]) -> _Value | None:
 
 
 def _quoted(text: str, at: int) -> Span | None:
-    """What stands between quotes from here, when they close on the same line."""
+    """The span between quotes that begin here, when they close on the same line."""
     quote = _QUOTE.match(text, at)
     if quote is None:
         return None
@@ -212,7 +212,7 @@ def _quoted(text: str, at: int) -> Span | None:
 
 
 def _end_of_harmless(text: str, value: Span) -> int:
-    """Up to where a value that is no secret need not be searched again."""
+    """The position up to which a harmless value need not be searched again."""
     if value.end - value.start > _LONG_VALUE:
         return value.end
     delimiter = _DELIMITER.search(text, value.start, value.end)
@@ -220,7 +220,7 @@ def _end_of_harmless(text: str, value: Span) -> int:
 
 
 def _is_own_line(text: str, start: int, end: int) -> bool:
-    """Whether an assignment is all there is on its line, as in a settings file."""
+    """Whether an assignment is alone on its line, as in a settings file."""
     head = text[max(0, start - 32) : start]
     return (start <= 32 or "\n" in head or "\\n" in head) and bool(
         _LINE_START.search(head) and _LINE_REST.match(text, end)
@@ -252,7 +252,7 @@ def _is_secret_string(value: str, name: _Name) -> bool:
 
 
 def _is_secret_in_a_sentence(value: str, name: _Name, bare: _Bare) -> bool:
-    """Whether a value with a digit is a secret in the middle of a line: where less tells, it must be longer."""
+    """Whether a value with a digit inside a sentence is a secret: with weaker signs it must be longer."""
     if not name.is_password:
         return len(value) >= _TELLING_KEY and _LETTER.search(value) is not None
     if "/" in value:

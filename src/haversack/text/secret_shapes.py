@@ -1,4 +1,4 @@
-"""Secrets recognised by their own shape, wherever they stand.
+"""Secrets recognised by their own shape, anywhere in a text.
 
 `detect-secrets`, the kept library for this, finds much the same shapes, but takes 290 ms to import and 2.6 ms
 for each line, says on which line a secret is rather than where in it, and leaves the replacing to others; a
@@ -16,7 +16,7 @@ from haversack.values import record
 
 
 class Span(NamedTuple):
-    """A secret's place in a text, in characters, and the name of its shape."""
+    """A secret's span in a text, in characters, and the name of its shape."""
 
     start: int
     end: int
@@ -156,7 +156,7 @@ def _spans(name: str, pattern: re.Pattern[str], text: str) -> Iterator[Span]:
 
 
 def _private_keys(text: str) -> Iterator[Span]:
-    """Private-key blocks; one without an end goes as far as its lines look like a key's."""
+    """Private-key blocks; one without an end line extends as far as its lines look like a key's."""
     edges = list(_PEM_LINE.finditer(text))
     for edge, following in zip_longest(edges, edges[1:]):
         if edge["edge"] == "END":

@@ -1,4 +1,4 @@
-"""English words that say nothing about what a text is about."""
+"""English stop words: they carry no information about the topic of a text."""
 
 _STOP_WORDS = """
 a about after again all also am an and any are aren as at be because been before being both but by can

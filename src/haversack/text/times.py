@@ -17,7 +17,7 @@ def moment(time: int) -> datetime:
     try:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
     except OverflowError:
-        # Only a damaged store has such a time; what else it holds can still be shown.
+        # Only a damaged store has such a time; its other content can still be shown.
         return (datetime.max if time > 0 else datetime.min).replace(tzinfo=UTC)
 
 

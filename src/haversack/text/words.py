@@ -1,4 +1,4 @@
-"""What the full-text index is fed, and the pieces a query is read in, so that both see the same words.
+"""The words of texts and queries for the full-text index, so that both are split in the same way.
 
 The index folds case and Latin accents and stems English by itself. It needs help with what has no spaces
 (camelCase, Chinese) or no letters (C++, emoji): those gain extra words here. The tokenizer this is written
@@ -29,7 +29,7 @@ _DECORATION = pattern(
     "\u06ea-\u06ed\u200b-\u200f\u20e3\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]+"
 )
 _LONE_SURROGATE = pattern("[\ud800-\udfff]")
-# An accent that stands on no letter, as typed by itself, is a word to Python and none to SQLite.
+# A stand-alone accent is a word to Python but not to SQLite.
 _LONE_ACCENT = pattern("(?<![^\\W_])(?<![\u0300-\u036f])[\u0300-\u036f]+")
 
 ASCII_WORD = pattern(r"[A-Za-z0-9]+")
@@ -125,7 +125,7 @@ def spell_names(text: str) -> str:
 
 
 def symbol_words(text: str) -> list[str]:
-    """The words under which the symbols of a normalised text are found, each once, in code order."""
+    """The index words of the symbols in a normalised text, each once, in code order."""
     return [symbol_word(character) for character in sorted(set(text)) if is_symbol(character)]
 
 

@@ -7,7 +7,7 @@ from haversack.values import record
 FLOOR = 64
 """The smallest budget accepted: the footer and one title."""
 MOST = 10**9
-"""The largest budget accepted; more is a slip of the keyboard, not a window."""
+"""The largest budget accepted; a larger number is a typing mistake."""
 
 
 @record

@@ -28,10 +28,7 @@ class LeftOut:
         return f'more("{self.key}")'
 
     def sentence(self, way: str = "", *, with_items: bool = False) -> str:
-        """The end of a hint line; `with_items` where the reply's own counts do not tell how many are left.
-
-        `way` is the call that gets it in other words.
-        """
+        """The end of a hint line; `with_items` adds how many items are left."""
         count = f"{self.items:,} left, " if with_items else ""
         if not self.key:
             return f" {count}~{self.price:,} tokens not kept."

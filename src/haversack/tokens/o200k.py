@@ -26,7 +26,7 @@ def whole_characters(text: str) -> str:
 
 
 class Counter(dict[str, int]):
-    """Costs by piece, each found when first met; here every token costs one."""
+    """A cache of costs by piece, each computed at first use; here every token costs one."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.rank = vocabulary.rank
@@ -36,19 +36,19 @@ class Counter(dict[str, int]):
         self._representatives = pretokens.Representatives(vocabulary)
 
     def count(self, text: str) -> int:
-        """What `text` costs in all."""
+        """The total cost of `text`."""
         try:
             return self._sum(text)
         except UnicodeEncodeError:
             return self._sum(whole_characters(text))
         finally:
             if self._met >= _RELEASED_AFTER:
-                # Words are all over the file: in a while all its pages would be in memory for the sake of a few.
+                # Words are spread over the file: after a while all its pages would be in memory for a few lookups.
                 self._met = 0
                 self._release()
 
     def cost(self, piece: bytes) -> int:
-        """What one piece costs."""
+        """The cost of one piece."""
         return len(merge(piece, self.ranks)) if self.rank(piece) == ABSENT else 1
 
     def _sum(self, text: str) -> int:

@@ -1,8 +1,8 @@
-"""Estimates for other models: each token of o200k at the price another model's tokenizer asks for it.
+"""Estimates for other models: each o200k token has a measured price in the other model's tokens.
 
 Models split texts into nearly the same words, and most words are one token of o200k. So a table of what each
 of these tokens costs elsewhere, measured once, prices a text to within a few per cent whatever its language;
-counts of letters and digits alone, fitted as well as can be, miss by several times as much. Prices add up
+the best formula from counts of letters and digits has several times the error. Prices add up
 wherever o200k counts add up. `tools/fit_profiles.py` makes the tables.
 """
 
@@ -27,7 +27,7 @@ def path_of(name: str) -> str:
 
 
 def measure_of(name: str) -> Callable[[str], int]:
-    """What prices a text in units for a profile; the table is read by the first use."""
+    """The function that prices a text in units for a profile; its table is read at first use."""
     return lambda text: _counter(name).count(text)
 
 

@@ -24,7 +24,7 @@ VOCABULARIES = {
 
 
 def measure_of(name: str) -> Callable[[str], int] | None:
-    """What counts the tokens of a profile; None where the extra, or that vocabulary in it, is not installed."""
+    """The function that counts the tokens of a profile; None where the extra or its vocabulary is not installed."""
     try:
         from splintr import base_vocab_size
 

@@ -21,7 +21,7 @@ class Choice:
 
 @record
 class Candidate:
-    """Something that may enter: its renderings, and the heading it needs if it is the first of its group."""
+    """An item to pack: its renderings, and the cost of the heading it needs if it is the first of its group."""
 
     choices: tuple[Choice, ...]
     group: str = ""

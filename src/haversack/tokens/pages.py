@@ -91,7 +91,7 @@ def _part_of_line(line: str, room: int, measure: Callable[[str], int], fence: st
 
 
 def _end_of_character(line: str, place: int) -> int:
-    """The last place up to `place` where a cut does not part what a reader sees as one character."""
+    """The last position up to `place` where a cut does not split a visible character."""
     whole = place
     while 0 < whole < len(line) and _joins(line, whole):
         whole -= 1

@@ -1,4 +1,4 @@
-"""Words: the pieces a text falls into before byte pairs are merged; no token crosses from one to the next.
+"""Pretokens: the pieces a text is split into before byte pairs are merged; no token crosses their bounds.
 
 The published pattern speaks of Unicode properties, which `re` does not know. So every character outside
 ASCII is first replaced by a representative of its class; the pattern runs over that copy, which has the

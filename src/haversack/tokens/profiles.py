@@ -89,7 +89,7 @@ _MODELS = {
 
 
 class _Profiles(Mapping[str, Profile]):
-    """Profiles by name; one of another model is decided when first asked for, so that listing them loads nothing."""
+    """Profiles by name; one of another model is made at first use, so that listing them loads nothing."""
 
     def __init__(self) -> None:
         self._decided = {profile.name: profile for profile in _BUNDLED}

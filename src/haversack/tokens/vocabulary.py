@@ -31,7 +31,7 @@ CLASS_BITS = 3
 CLASS_MASK = (1 << CLASS_BITS) - 1
 
 CLASSES = ("other", "upper", "lower", "caseless", "mark", "number", "space")
-"""What the vocabulary's way of splitting words tells apart, in the order of their numbers in the file."""
+"""The character classes that splitting distinguishes, in the order of their numbers in the file."""
 
 
 class Vocabulary:
@@ -77,7 +77,7 @@ class Vocabulary:
         return ABSENT
 
     def release(self) -> None:
-        """Give back the memory of the pages that were looked at; the system keeps them at hand while it has room."""
+        """Release the memory of the pages that were read; the system may keep them in its cache."""
         if sys.platform != "win32":
             from mmap import MADV_DONTNEED
 

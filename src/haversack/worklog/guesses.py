@@ -1,4 +1,4 @@
-"""Wrong keys, counted: who tries keys at random is kept waiting, and finds nothing meanwhile."""
+"""Counting wrong keys: a caller that guesses keys has to wait, and finds nothing meanwhile."""
 
 import threading
 

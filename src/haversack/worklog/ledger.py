@@ -45,7 +45,7 @@ class Tier:
 
 @record
 class Standing:
-    """How an account stands at one moment."""
+    """The figures of an account at one moment."""
 
     account: Account
 
@@ -85,7 +85,7 @@ class Standing:
 
     @property
     def spendable(self) -> int:
-        """What replies may still use: what is left of the tool results, and of the whole."""
+        """The tokens replies may still use: the smaller of what is left of the tool results and of the total."""
         held = self.account
         return min(max(0, held.tool_results_limit - held.tool_results - held.leased), self.remaining)
 
@@ -172,12 +172,12 @@ class Ledger:
             return self._standing(tx, handle)
 
     def standing(self, handle: str) -> Standing:
-        """How an account stands."""
+        """The figures of an account."""
         with self.database.read() as tx:
             return self._standing(tx, handle)
 
     def in_force(self, handle: str) -> Standing:
-        """How an open account stands; a closed one is an error."""
+        """The figures of an open account; a closed one is an error."""
         with self.database.read() as tx:
             return Standing(self._open_account(tx, handle))
 
@@ -226,14 +226,14 @@ class Ledger:
         """The tokens a reply of `tool` may have when its caller names no number.
 
         `usual` is what the tool has by default; a setting for the tool comes before it. As the account is used
-        the allocation falls with what is left for tool results, though never below the least that is of use.
+        the allocation falls with what is left for tool results, but never below the smallest useful reply.
         """
         usual = usual or self.settings.per_tool
         if standing is None:
             most = max(FLOOR, self.settings.overrides.get(tool) or usual)
             return Allocation(most, most)
         least = max(FLOOR, self.settings.minimum)
-        # In a small account a reply of the usual size would be most of it; a number set for the tool stands.
+        # In a small account a reply of the usual size would be most of it; a setting for the tool is not reduced.
         fitting = max(least, usual * min(standing.total, DEFAULTS.total) // DEFAULTS.total)
         most = max(FLOOR, self.settings.overrides.get(tool) or min(usual, fitting))
         full = FULL_ABOVE * standing.account.tool_results_limit
@@ -256,7 +256,7 @@ class Ledger:
         if account.parent is None:
             return Closed(account.handle, "", standing.spent, 0)
         accounts.add_leased(tx, account.parent, -account.total)
-        # A lease that was overdrawn is charged in full, so its parent never counts on what is gone.
+        # An overdrawn lease is charged in full, so its parent never counts on spent tokens.
         accounts.add_tool_results(tx, account.parent, standing.spent)
         return Closed(account.handle, account.parent, standing.spent, max(0, account.total - standing.spent))
 

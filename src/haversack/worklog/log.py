@@ -24,7 +24,7 @@ from haversack.worklog.log_line import (
     shortest,
     written,
 )
-from haversack.worklog.stash import Kept, Stash, as_document, clean
+from haversack.worklog.stash import PreparedText, Stash, as_document, clean
 
 NEWEST = 2**62
 """An id beyond every entry's."""
@@ -34,7 +34,7 @@ _ORIGIN = 300
 
 @record
 class ServerUse:
-    """What a server behind the gateway was called for: its calls, and their tokens before and after fitting."""
+    """The use of a server behind the gateway: its calls, and their tokens before and after fitting."""
 
     name: str
     calls: int = 0
@@ -95,15 +95,15 @@ class WorkLog:
         return self.add_surely(account, call)
 
     def add_surely(self, account: str, call: Call) -> Entry:
-        """Store, debit and log a reply that names no key itself, so that any free key will do."""
+        """Store, debit and log a reply that names no key, so that any free key will do."""
         while (entry := self.add(account, call)) is None:
             continue
         return entry
 
     def add(
-        self, account: str, call: Call, *, beside: Sequence[Kept] = (), first: Callable[[], None] | None = None
+        self, account: str, call: Call, *, beside: Sequence[PreparedText] = (), first: Callable[[], None] | None = None
     ) -> Entry | None:
-        """Store a reply and what belongs `beside` it, debit it and log it in one transaction, which `first` joins.
+        """Store a reply and the texts `beside` it, debit and log it in one transaction, in which `first` runs too.
 
         None, with nothing written, when another process has taken one of the keys meanwhile. A reply that comes
         after its account was closed goes to the nearest open account above it; where there is none, nothing
@@ -167,7 +167,7 @@ class WorkLog:
         return text if document is None else document
 
     def of_servers(self, account: str) -> list[ServerUse]:
-        """What each server behind the gateway was called for, the dearest first."""
+        """The use of each server behind the gateway, the most tokens first."""
         with self.database.read() as tx:
             rows = entries.of_servers(tx, clean(account))
         found: dict[str, ServerUse] = {}
@@ -192,7 +192,7 @@ class WorkLog:
         )  # fmt: skip
         brief = _storable(shortest(call.brief, call.reply, LINE - len(line(entry))))
         entry = replace(entry, brief=brief)
-        # The line states its own cost: a figure of another length may change it, so it is counted until it is true.
+        # The line states its own cost, which the figure may change, so it is counted until it is exact.
         for _ in range(6):
             cost = self.profile.count(line(entry))
             if cost == entry.after:
@@ -235,7 +235,7 @@ def open_log(
 
 
 def line(entry: Entry) -> str:
-    """An entry as it stands in the log: the tokens sent, those left out, and what the line costs instead."""
+    """An entry as a line of the log: the tokens sent, those left out, and the cost of the line itself."""
     left = f" (~{entry.before - entry.sent:,} left out)" if entry.before > entry.sent else ""
     call = f"{entry.tool}({entry.arguments})"
     return f"[{entry.key}] {call} {entry.sent:,}{left}->{entry.after:,} tokens: {entry.brief}"

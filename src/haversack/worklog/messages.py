@@ -3,7 +3,7 @@
 Messages are plain dictionaries as the Anthropic and the OpenAI interfaces take them. By rule, in this order and
 only as far as it is needed: earlier results become their line, the oldest first; earlier turns leave, the oldest
 first and each with all its calls and results; the newest results become their line. The task (leading system
-messages and the first message of the user) stays. Nothing is weighed by what it says.
+messages and the first message of the user) stays. Content does not matter.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from haversack.tokens import DEFAULT_PROFILE, Profile, profile_named
 from haversack.values import record
 from haversack.worklog.log import WorkLog
 from haversack.worklog.log_line import LINE, NO_COMPRESSORS, Compressor, compress
-from haversack.worklog.stash import Kept, as_document
+from haversack.worklog.stash import PreparedText, as_document
 
 Message = dict[str, Any]
 _INSTRUCTIONS = {"system", "developer"}
@@ -54,8 +54,8 @@ def count_messages(messages: Sequence[Message], *, profile: str = DEFAULT_PROFIL
 
 
 @record
-class _Place:
-    """Where a tool result stands: in which message, in which block of it, and which call it answers."""
+class _ResultPosition:
+    """The position of a tool result: its message, its block in the message, and the call it answers."""
 
     message: int
     block: int | None
@@ -64,7 +64,7 @@ class _Place:
 
 
 class _Fitting:
-    """One conversation on its way into one budget."""
+    """The fitting of one conversation to one budget."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class _Fitting:
         self.given_costs = [self._cost(message) for message in messages]
         self.costs = list(self.given_costs)
         self.total = sum(self.costs)
-        self.taken_out: list[Kept] = []
+        self.taken_out: list[PreparedText] = []
         self.places = list(_results(messages))
         self.turns = _turns(messages, _task_length(messages))
 
@@ -103,8 +103,8 @@ class _Fitting:
             hint=f"its task and its last turn alone take {min(self.total, self._tokens_without(last)):,}",
         )
 
-    def _shorten(self, place: _Place) -> None:
-        """Put a line and a handle in a result's place, where that is shorter."""
+    def _shorten(self, place: _ResultPosition) -> None:
+        """Replace a result by a line with a handle, where that is shorter."""
         message = self.messages[place.message]
         text = _result_text(message, place.block)
         kept = self._kept(text, place.tool)
@@ -143,20 +143,20 @@ class _Fitting:
         """Where the turns begin, after the task."""
         return self.turns[0] if self.turns else len(self.messages)
 
-    def _kept(self, text: str, name: str) -> Kept | None:
+    def _kept(self, text: str, name: str) -> PreparedText | None:
         return self.log.stash.prepare(as_document(text, name), name) if self.log else None
 
     def _cost(self, message: Message) -> int:
         return self.profile.count(_as_json(message))
 
 
-def _results(messages: Sequence[Message]) -> Iterator[_Place]:
-    """The places of all tool results, in order."""
+def _results(messages: Sequence[Message]) -> Iterator[_ResultPosition]:
+    """The positions of all tool results, in order."""
     tools: dict[str, str] = {}
     for at, message in enumerate(messages):
         tools |= dict(_calls(message))
         for block, call_id in _answers(message):
-            yield _Place(at, block, call_id, tools.get(call_id, "result"))
+            yield _ResultPosition(at, block, call_id, tools.get(call_id, "result"))
 
 
 def _calls(message: Message) -> Iterator[tuple[str, str]]:
@@ -171,7 +171,7 @@ def _calls(message: Message) -> Iterator[tuple[str, str]]:
 
 
 def _answers(message: Message) -> Iterator[tuple[int | None, str]]:
-    """The tool results in a message: the block each stands in, and the call it answers."""
+    """The tool results in a message: the block of each, and the call it answers."""
     for at, block in enumerate(_blocks(message)):
         if block.get("type") == "tool_result":
             yield at, str(block.get("tool_use_id"))

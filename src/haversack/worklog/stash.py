@@ -1,4 +1,4 @@
-"""The stash: full results, and what replies left out, under short keys until they expire."""
+"""The stash: full results and the remainders of replies, under short keys until they expire."""
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -21,8 +21,8 @@ _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
 @record
-class Kept:
-    """A text on its way into the stash, with the key it will have and that of the snapshot it is a position in."""
+class PreparedText:
+    """A text to be stashed, with its key and the key of the snapshot it is a position in."""
 
     key: str
     digest: bytes
@@ -64,7 +64,7 @@ class Stash:
         return self._keep(raw, origin, _compressed(raw))
 
     def keep_bytes(self, packed: bytes, origin: str, identity: bytes) -> str:
-        """As `keep`, for bytes that are already compressed; those with one `identity` count as the same."""
+        """As `keep`, for bytes that are already compressed; the same `identity` means the same content."""
         return self._keep(identity, origin, zlib.compress(packed, 0))
 
     def _keep(self, identity: bytes, origin: str, body: bytes) -> str:
@@ -74,7 +74,7 @@ class Stash:
                 if self.put(tx, (kept,)):
                     return kept.key
 
-    def prepare(self, text: str, origin: str, *, snapshot: str = "") -> Kept:
+    def prepare(self, text: str, origin: str, *, snapshot: str = "") -> PreparedText:
         """A text with its key, for `put` to store; nothing is written yet.
 
         A text that is a position in the one kept under `snapshot` keeps that one as long as itself.
@@ -83,7 +83,7 @@ class Stash:
         kept = self._prepare(raw, origin, _compressed(raw))
         return replace(kept, snapshot=snapshot) if snapshot else kept
 
-    def _prepare(self, identity: bytes, origin: str, body: bytes) -> Kept:
+    def _prepare(self, identity: bytes, origin: str, body: bytes) -> PreparedText:
         from haversack.digests import blake2b  # a reply that was not cut needs no key
 
         with self.database.read() as tx:
@@ -91,9 +91,9 @@ class Stash:
             free = (each for each in _keys(digest) if table.digest(tx, self._row(each)) in (None, digest))
             key = next(free, digest.hex())
         # Halves of surrogate pairs cannot be stored in a column of text.
-        return Kept(key, digest, origin.encode("utf-8", "replace").decode(), body)
+        return PreparedText(key, digest, origin.encode("utf-8", "replace").decode(), body)
 
-    def put(self, tx: Writer, texts: Sequence[Kept]) -> bool:
+    def put(self, tx: Writer, texts: Sequence[PreparedText]) -> bool:
         """Store prepared texts; False, with nothing stored, when another text has taken a key meanwhile."""
         now = self.now()
         texts = list({kept.key: kept for kept in texts}.values())  # a text may be taken out twice
@@ -101,7 +101,7 @@ class Stash:
         if any(digest not in (None, kept.digest) for digest, kept in zip(held, texts, strict=True)):
             return False
         if not 0 <= now - self._expired_at < MINUTE:
-            # What has expired is refused anyway; dropping it can wait for the next minute.
+            # Expired texts are refused anyway, so they are dropped at most once a minute.
             table.expire(tx, now, now - REMEMBERED)
             self._expired_at = now
         for digest, kept in zip(held, texts, strict=True):
@@ -117,10 +117,10 @@ class Stash:
         return True
 
     def fetch(self, key: str) -> tuple[str, str]:
-        """The text a key stands for, and the call it came from."""
+        """The text of a key, and the call it came from."""
         cleaned = clean(key)
         is_own = cleaned in self._own
-        # The pause comes before the look: a right key must not be told from a wrong one.
+        # The pause is checked before the key, so that right and wrong keys cannot be distinguished.
         if not is_own and (wait := self._guesses.wait(self.now())):
             raise ExpiredKey(
                 f"{cleaned[:40]!r} is not looked up: too many unknown keys were asked for",
@@ -165,7 +165,7 @@ class Stash:
 def _compressed(raw: bytes) -> bytes:
     if len(raw) > _SMALL_WINDOW:
         return zlib.compress(raw, 1)
-    # The usual window takes longer to set up than a short text to compress.
+    # Setting up the default window takes longer than compressing a short text.
     small = zlib.compressobj(1, wbits=_SMALL_WINDOW.bit_length() - 1, memLevel=1)
     return small.compress(raw) + small.flush()
 

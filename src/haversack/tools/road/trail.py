@@ -13,7 +13,7 @@ from haversack.worklog.log_line import ARGUMENTS, VALUE, attempt, written
 
 if TYPE_CHECKING:
     from haversack.worklog.log import Call
-    from haversack.worklog.stash import Kept
+    from haversack.worklog.stash import PreparedText
 
 _LOOKED_AT = 2_000
 """Characters of an argument that are searched for secrets; less than that is ever kept."""
@@ -27,7 +27,7 @@ class Trail:
         self._caller = caller
         self._tool = tool
         self._arguments = arguments
-        self._left: Kept | None = None
+        self._left: PreparedText | None = None
 
     def key_for(self, outcome: Outcome, remainder: Remainder | None, level: str) -> str:
         """The key under which a remainder will be stashed when the reply is sent; empty where nothing is left."""
