@@ -236,3 +236,20 @@ def test_a_batch_that_fails_in_the_middle_leaves_nothing(caller: Caller) -> None
         save(caller.memory, Draft(title="", content="c"))
     with caller.database.read() as tx:
         assert observations.count_observations(tx, Filters()) == 0
+
+
+def test_a_secret_in_a_title_made_of_the_content_is_counted_once(caller: Caller) -> None:
+    secret = "the database password = t9Xq2LmPz7Rw is rotated"
+    assert "redacted 1 secret (password)" in call(caller, "mem_save", {"title": "", "content": secret}).text
+    both = {"title": "password = k1xQ77LmPz0w", "content": secret}
+    assert "redacted 2 secrets (password x2)" in call(caller, "mem_save", both).text
+
+
+@pytest.mark.parametrize("since", ["1h", "3 days ago", "2w"])
+def test_an_age_means_the_same_moment_to_equal_calls(caller: Caller, clock: Clock, since: str) -> None:
+    for number in range(12):
+        save(caller.memory, Draft(title=f"Queue {number}", content=f"The queue {number} is drained at night"))
+    clock.time -= clock.time % 60_000_000
+    asked = {"query": "queue", "since": since, "max_tokens": 120}
+    replies = {call(caller, "mem_search", asked).text for _ in range(5)}
+    assert len(replies) == 1 and "more(" in replies.pop()

@@ -183,3 +183,11 @@ def test_a_project_written_in_two_ways_is_one_project_in_the_figures(caller: Cal
     save(caller.memory, Draft(title="t", content="c", project="Thesis"))
     save(caller.memory, Draft(title="u", content="c", project="thesis"))
     assert [count for _, count in statistics.statistics(caller.memory).projects] == [2]
+
+
+def test_no_topic_key_is_suggested_for_a_summary_which_would_replace_the_last(caller: Caller) -> None:
+    reply = call(caller, "mem_session_summary", {"content": "## Goal\nCloses are slow"})
+    assert "Suggested" not in reply.text
+    said = json.loads(call(caller, "mem_session_summary", {"content": "## Goal\nOther", "format": "json"}).text)
+    assert not said["suggested_topic_key"]
+    assert "topic_key: " in call(caller, "mem_save", {"title": "Closes are slow", "content": "because of fsync"}).text

@@ -365,6 +365,7 @@ def test_the_log_says_how_many_lines_were_shown_and_what_was_sent(tmp_path: Path
     whole = call(caller, "read_file", {"path": "notes.txt"})
     log = call(caller, "work_log", {}).text
     assert f"; {first.shown} of 58 lines shown" in log and f"; {page.shown} of 58 lines shown" in log
+    assert f"(58 lines, 1.2 KB), lines 1-{first.shown}; " in log and "lines 1-58\n" in log
     assert log.count(" lines shown") == 2, "what was shown whole needs no word"
     for reply in (first, page, whole):
         assert re.search(rf"\) {reply.tokens}(?: \(~{reply.left.price if reply.left else 0} left out\))?->", log)

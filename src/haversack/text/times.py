@@ -9,7 +9,8 @@ from haversack.patterns import pattern
 _AGO = pattern(r"(\d{1,6})\s*(h|d|w|hours?|days?|weeks?)(\s+ago)?", re.IGNORECASE)
 _DATE = pattern(r"\d{4}-\d{2}-\d{2}")
 DAY = 86_400_000_000
-HOUR = 3_600_000_000
+MINUTE = 60_000_000
+HOUR = 60 * MINUTE
 
 
 def moment(time: int) -> datetime:
@@ -54,7 +55,8 @@ def parse_moment(text: str, name: str, now: int, *, end_of_day: bool = False) ->
     cleaned = text.strip()
     if ago := _AGO.fullmatch(cleaned):
         unit = {"h": HOUR, "d": DAY, "w": 7 * DAY}[ago.group(2)[0].lower()]
-        return now - int(ago.group(1)) * unit
+        # From the minute that has begun: the same call made twice in it means the same moment.
+        return now - now % MINUTE - int(ago.group(1)) * unit
     if cleaned.lower() in {"today", "yesterday"}:
         start = now - now % DAY - (DAY if cleaned.lower() == "yesterday" else 0)
         return start + (DAY - 1 if end_of_day else 0)

@@ -87,7 +87,9 @@ def save(memory: Memory, draft: Draft) -> Saved:
         )
     if saved.outcome != "duplicate":
         memory.database.after_commit(lambda: memory.saved(saved.id))
-    suggestion = "" if draft.topic_key else suggest_topic_key(draft.title, draft.content, draft.kind)
+    # Under a key of its own each summary of a session would take the place of the one before.
+    is_free = not draft.topic_key and draft.kind != "session_summary"
+    suggestion = suggest_topic_key(draft.title, draft.content, draft.kind) if is_free else ""
     return replace(saved, redactions=redactions, suggested_topic_key=suggestion, relation_ids=links)
 
 
@@ -126,7 +128,10 @@ def redacted(memory: Memory, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
     title, content = redact(draft.title), redact(draft.content)
     if not (title.found or content.found):
         return draft, ()
-    return replace(draft, title=title.text, content=content.text), title.found + content.found
+    # A title made of the first words of the content holds no secret of its own.
+    is_same = draft.content.lstrip().startswith(draft.title.rstrip("…"))
+    found = content.found or title.found if is_same else title.found + content.found
+    return replace(draft, title=title.text, content=content.text), found
 
 
 def content_hash(draft: Draft) -> str:

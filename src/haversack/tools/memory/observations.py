@@ -92,7 +92,7 @@ def saved_reply(caller: Caller, saved: pipeline.Saved, title: str) -> Done:
     if saved.relation_ids:
         message += f"; relations {', '.join(map(str, saved.relation_ids))}"
     if saved.suggested_topic_key and saved.outcome == "saved":
-        message += f". Suggested topic_key: {saved.suggested_topic_key}"
+        message += f". {caller.console.worded('Suggested topic_key')}: {saved.suggested_topic_key}"
     facts = {
         "outcome": saved.outcome,
         "id": saved.id,

@@ -16,6 +16,7 @@ from haversack.store import observations
 from haversack.store.expressions import freeze, thaw
 from haversack.store.records import Filters, Observation
 from haversack.text import times
+from haversack.text.amounts import counted
 from haversack.text.clipping import one_line
 from haversack.tools.declaration import resumes, samples
 from haversack.tools.memory.observation_views import found_block, gone_block, observation_block, weight_at
@@ -91,7 +92,7 @@ def _nothing(caller: Caller, found: Found, project: str) -> str:
 
 def _brief(found: Found, text: str) -> str:
     top = ", ".join(f"#{hit.observation.id} {one_line(hit.observation.title, 50)}" for hit in found.hits[:3])
-    return f"{found.total} results for '{one_line(text, 80)}'" + (f": {top}" if top else "")
+    return f"{counted(found.total, 'result')} for '{one_line(text, 80)}'" + (f": {top}" if top else "")
 
 
 def _others(caller: Caller, found: Found) -> list[int]:

@@ -51,9 +51,7 @@ class Trail:
         if account:
             brief = outcome.brief if isinstance(outcome.brief, str) else attempt(outcome.brief)
             if isinstance(outcome, Document) and reply.left:
-                # The line is written before anybody knows how much of the text a reply has room for.
-                shown = f"{reply.shown:,} of {reply.total:,} lines" if reply.shown else "part of a line"
-                brief += f"; {shown} shown"
+                brief = _of_part(brief, outcome, reply)
             call = self._call(brief, reply)
             return self._caller.log.add(account, call, beside=beside, first=tell) is not None
         if beside:
@@ -112,3 +110,13 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, str):
         return all(word.isalpha() and len(word) < _SHORT_WORD for word in value.split())
     return isinstance(value, int | float)
+
+
+def _of_part(brief: str, document: Document, reply: Reply) -> str:
+    """The line of a text that was cut, which was written before anybody knew how much of it a reply has room for."""
+    shown = f"{reply.shown:,} of {reply.total:,} lines" if reply.shown else "part of a line"
+    first, last = document.facts.get("first_line"), document.facts.get("last_line")
+    if isinstance(first, int) and first:
+        part = f", lines {first}-{first + reply.shown - 1}" if reply.shown else f", line {first}"
+        brief = brief.replace(f", lines {first}-{last}", part, 1)
+    return f"{brief}; {shown} shown"

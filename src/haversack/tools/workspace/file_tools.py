@@ -139,7 +139,7 @@ def read_file(
 
 def _numbered(found: FileText) -> tuple[str, str]:
     """What stands above a file's lines, and the lines with their numbers."""
-    head = f"{found.path} ({found.total_lines:,} lines, {size(found.size)}, {found.encoding or found.kind})"
+    head = f"{found.path} ({counted(found.total_lines, 'line')}, {size(found.size)}, {found.encoding or found.kind})"
     if found.kind == "binary":
         return "", f"{head}: binary, its content is not shown"
     if not found.first_line:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from haversack.text.amounts import counted
 from haversack.tools.road.outcomes import Block, Facts
 from haversack.tools.road.quoting import excerpt
 from haversack.values import asdict
@@ -67,9 +68,9 @@ def info_block(info: FileInfo) -> Block:
     if info.kind in ("text", "binary"):
         parts += [size(info.size), day(info.modified)]
     if info.kind == "text":
-        parts.append(f"{info.lines:,} lines, {info.encoding}")
+        parts.append(f"{counted(info.lines, 'line')}, {info.encoding}")
     if info.kind == "folder":
-        parts.append(f"{info.entries:,} entries")
+        parts.append(counted(info.entries, "entry", "entries"))
     if info.target:
         parts.append(f"-> {info.target}")
     if info.detail:
