@@ -1,4 +1,4 @@
-"""What the operations hand back: where things are, how big, what is next; never an artifact's text."""
+"""The results of the operations: paths, sizes and the next step; never an artifact's text."""
 
 from haversack.sdd.checks.traceability import Coverage, Finding
 from haversack.sdd.documents.disk import Written
@@ -11,7 +11,7 @@ from haversack.values import record
 
 @record
 class ObservationText:
-    """What a step leaves for memory to find."""
+    """The observation that a step saves to memory."""
 
     title: str
     content: str
@@ -41,7 +41,7 @@ class Receipt:
 
 @record
 class ClarityRound:
-    """The gate after a round; `receipt` is None when nothing was said and so nothing was written."""
+    """The gate after a round; `receipt` is None when the round had no input and nothing was written."""
 
     gate: Gate
     rounds: int
@@ -51,7 +51,7 @@ class ClarityRound:
 
 @record
 class ValidationReceipt:
-    """A validation: the verdict as given and as recorded, every computed finding, and what covers what.
+    """A validation: the verdict as given and as recorded, every computed finding, and the coverage by tasks.
 
     A PASS while errors stand is recorded as PASS_WITH_WARNINGS. A FAIL reopens the project at `reopened`.
     """
@@ -79,7 +79,7 @@ class StageRow:
 
 @record
 class Overview:
-    """Where a project stands."""
+    """The status of a project."""
 
     name: str
     description: str

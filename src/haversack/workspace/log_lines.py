@@ -1,4 +1,4 @@
-"""One line for the work log from each tool's own result: at most LONGEST characters, every figure true of all of it."""
+"""One work log line for each tool's result: at most LONGEST characters, with figures of the full result."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING

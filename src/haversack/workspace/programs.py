@@ -149,7 +149,7 @@ class Running:
             self._attendant.await_output()
 
     def ended(self) -> Ended:
-        """How it ended, once it has; one that ran out of time is an error."""
+        """The exit status, after waiting for the end; running out of time is an error."""
         self._attendant.await_end()
         code = self._process.wait()
         check()
@@ -172,7 +172,7 @@ class Running:
 
 @lru_cache(maxsize=1)
 def _leash() -> tuple[str, ...]:
-    """What to put before a command so that Linux ends it with this process, should this one be killed.
+    """The command prefix that makes Linux end a program when this process is killed.
 
     A program does it, and no code between fork and exec: that is not safe in a process with threads.
     """
@@ -190,10 +190,9 @@ def _leash() -> tuple[str, ...]:
 
 
 class Polling:
-    """Waits for a program: takes what it complains of meanwhile, and ends it when its time is up.
+    """Waits for a program: reads its standard error meanwhile, and ends it when its time is up.
 
-    It does so on the thread that waits. To start another beside a program that has just been started takes longer
-    than many a program runs.
+    It works on the waiting thread: starting another thread takes longer than many programs run.
     """
 
     def __init__(self, process: "Popen[bytes]", seconds: float, expire: Callable[[], None]) -> None:
@@ -218,10 +217,10 @@ class Polling:
             pass
 
     def await_end(self) -> None:
-        """Wait until the program has ended, and take the last of what it complains of."""
+        """Wait until the program has ended, and read the rest of its standard error."""
         self._poll.unregister(self._output)
         with suppress(AttributeError, OSError):
-            # Linux tells of the end itself; elsewhere one has to look again and again.
+            # Linux signals the end of a process; elsewhere it has to be polled.
             if sys.platform == "linux":
                 self._end = os.pidfd_open(self._process.pid)
                 self._poll.register(self._end)
@@ -232,25 +231,25 @@ class Polling:
             pass
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Release the poll object and the descriptors."""
         if self._end is not None:
             self._poll.unregister(self._end)
             os.close(self._end)
             self._end = None
 
     def _ready(self, most: float = 3_600) -> list[int]:
-        """What is ready to be read, once something is or the time is up; complaints are taken at once."""
+        """The descriptors ready to be read, after waiting; standard error is read at once."""
         left = self._deadline - time.monotonic()
         found = [descriptor for descriptor, _ in self._poll.poll(max(0, min(left, most)) * 1_000)]
         if self._errors in found:
             said = os.read(self._errors, 4_096)
-            # They are taken to the end and forgotten beyond their beginning: they may be endless.
+            # Standard error is read to its end, but only its beginning is kept: it may be endless.
             self.complaints += said[: _STDERR_KEPT - len(self.complaints)]
             if not said:
                 self._poll.unregister(self._errors)
         if not found and most and left <= most:
             self._expire()
-            # It is gone, and what it has said can be read to the end.
+            # The program has ended, so its output can be read to the end.
             self._deadline = time.monotonic() + 3_600
         return found
 
@@ -273,12 +272,12 @@ class Threads:
         """Reading waits by itself."""
 
     def await_end(self) -> None:
-        """Wait until the program has ended, and take the last of what it complains of."""
+        """Wait until the program has ended, and read the rest of its standard error."""
         self._process.wait()
         self.close()
 
     def close(self) -> None:
-        """Let go of what was begun."""
+        """Wait for the threads to end."""
         self._clock.cancel()
         self._listener.join(1)
 

@@ -1,4 +1,4 @@
-"""Going on from a stored snapshot, whichever question it answered."""
+"""Resuming a stored snapshot of any kind."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from haversack.workspace.snapshots import Snapshot, snapshot_kind
 
 
 def resume(data: bytes, workspace: Workspace) -> Snapshot[Any]:
-    """The result a snapshot's bytes hold, with items of the type they had."""
+    """The snapshot in some bytes, with items of their original type."""
     kind = snapshot_kind(data)
     if kind == "files":
         from haversack.workspace.files.listing import decoder, rows_in

@@ -1,4 +1,4 @@
-"""The root nothing escapes: where the workspace is, and what a path given by the reader stands for."""
+"""The workspace root, and the resolution of a caller's paths, which cannot leave it."""
 
 import os
 import stat
@@ -59,7 +59,7 @@ def open_workspace(settings: WorkspaceSettings, folder: str) -> Workspace:
 
 
 def locate(workspace: Workspace, path: str, *, must_exist: bool = True) -> Place:
-    """What `path` stands for; one that leaves the root is an error, and so is one that is not there."""
+    """The place of `path`; a path that leaves the root or does not exist is an error."""
     try:
         usable = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -88,7 +88,7 @@ def _place(workspace: Workspace, real: str) -> Place:
 
 
 def locate_readable(workspace: Workspace, path: str, *, must_exist: bool = True) -> Place:
-    """As `locate`, and what looks like a secret is refused, under whatever name it was asked for."""
+    """As `locate`, but a file that looks like a secret is refused, also behind a link."""
     place = locate(workspace, path, must_exist=must_exist)
     if not workspace.allow_secrets and (looks_secret(place.relative) or looks_secret(shown(os.path.normpath(path)))):
         raise SecretWithheld(
@@ -122,7 +122,7 @@ def opened(workspace: Workspace, place: Place, name: str) -> Iterator[int]:
 
 
 def shown(path: str) -> str:
-    r"""A path that can be printed on one line: what cannot is written as `\xNN` per byte, which `locate` reads back."""
+    r"""A path that can be printed on one line: other bytes are written as `\xNN`, which `locate` reads back."""
     if path.isascii() and path.isprintable():
         return path
     return _UNSHOWABLE.sub(

@@ -58,7 +58,7 @@ class SnapshotWriter:
             self.add_parts([encode(records)], [len(records)])
 
     def add_parts(self, parts: Sequence[bytes], counts: Sequence[int]) -> None:
-        """Add records that `encode` or `bundle` has already written down, so many of them in each part."""
+        """Add encoded parts from `encode` or `bundle`, with the number of records in each."""
         *starts, self._pending_size = accumulate(map(len, parts), initial=self._pending_size)
         columns = (repeat(self._chunks, len(parts)), starts, map(len, parts), counts)
         for column, values in zip(self._index, columns, strict=True):
@@ -141,14 +141,14 @@ class _Compressor:
             self._thread = None
 
     def __del__(self) -> None:
-        # A result that is given up leaves no thread behind.
+        # An abandoned result leaves no thread behind.
         if self._thread is not None:
             self._given.put(None)
 
 
 def _compress(given: "SimpleQueue[bytes | None]", done: deque[bytes], room: "Semaphore") -> None:
     while (chunk := given.get()) is not None:
-        with suppress(MemoryError):  # the writer will miss the chunk
+        with suppress(MemoryError):  # the writer notices the missing chunk
             done.append(zlib.compress(chunk, 1))
         room.release()
 
@@ -159,15 +159,15 @@ def encode(records: Sequence[Record]) -> bytes:
 
 
 def bundle(records: bytes) -> bytes:
-    """A part that holds many records in one text of UTF-8, to be told apart when they are read.
+    """A part that holds many records in one UTF-8 text, which is split when it is read.
 
-    One text is written far quicker than a row for each.
+    Writing one text is far faster than a row for each.
     """
     return _BUNDLED + records
 
 
 class Snapshot(Generic[Item]):
-    """A result that no longer changes: its exact total, and its items from any place on.
+    """An immutable result: its exact total, and its items from any index on.
 
     `decode` makes an item of a record; `unbundle` gives the records that stand in one text.
     """
@@ -206,7 +206,7 @@ class Snapshot(Generic[Item]):
         return list(islice(self.items(), count))
 
     def items(self, start: int = 0) -> Iterator[Item]:
-        """The items from number `start` on, counted from 0; only the chunks they stand in are unpacked."""
+        """The items from number `start` on, counted from 0; only the chunks that hold them are unpacked."""
         if start >= self.total:
             return
         unpacked = lru_cache(maxsize=_HELD)(self._chunk)

@@ -1,1 +1,1 @@
-"""What a plan is checked for."""
+"""The checks of a plan."""

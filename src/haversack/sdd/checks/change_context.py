@@ -45,7 +45,7 @@ LARGEST_CONVENTION = 1_000_000
 
 @record
 class Passage:
-    """A piece of the record: where it stands, what it says, which ids it names, its relevance 0..1."""
+    """A passage of the record: its file and line, its text, the ids it names, its relevance 0..1."""
 
     source: Source
     name: str
@@ -139,7 +139,7 @@ def _requirement_passages(computed: Trace) -> Iterator[Passage]:
         )
         first = seen.setdefault(requirement.id, passage)
         if first is not passage:
-            # The second wording of an id defined twice is kept with the first; the finding tells of both.
+            # The second wording of an id defined twice is kept with the first; the finding names both.
             both = f"{first.text}\n{requirement.text}"
             seen[requirement.id] = replace(first, text=both)
     yield from seen.values()

@@ -1,4 +1,4 @@
-"""How much a passage has to do with a description, by the words they share; no model, no index."""
+"""The relevance of passages to a description, by the words they share; no model, no index."""
 
 import math
 from collections import Counter
@@ -24,7 +24,7 @@ def words(text: str) -> list[str]:
 def relevance(question: str, passages: Sequence[str]) -> list[float]:
     """For each passage a score 0..1: the share of the question's words it holds, the rare ones counting more.
 
-    A word said more often, or in a shorter passage, counts more (as in BM25), up to its whole share.
+    A word that occurs more often, or in a shorter passage, counts more (as in BM25), up to its full share.
     """
     counts = [Counter(words(passage)) for passage in passages]
     asked = set(words(question))

@@ -1,7 +1,7 @@
 """Finding and mending damage in an `sdd/` folder; what is replaced is first copied to `history/`.
 
 A lost or damaged `sdd.json` is rebuilt from the artifacts: stages are done up to the first whose artifact is
-missing, and what was written beyond it is stale. Whatever can still be read of the damaged file (name,
+missing, and later stages are stale. Whatever can still be read of the damaged file (name,
 description, mode, scores) is used. A damaged `change.json` is rebuilt from the stages written.
 """
 
@@ -26,7 +26,7 @@ from haversack.values import record, replace
 
 @record
 class Problem:
-    """Something wrong with a file, and what mending would do."""
+    """A damaged file, and what mending would do."""
 
     file: str
     message: str
@@ -35,14 +35,14 @@ class Problem:
 
 @record
 class Mended:
-    """What was done about a problem; `kept` is where the damaged file was copied to, if there was one."""
+    """A mended problem; `kept` is the path of the copy of the damaged file, if there was one."""
 
     problem: Problem
     kept: str
 
 
 def diagnose(workspace: str) -> tuple[Problem, ...]:
-    """Everything wrong with the folder that `mend` can put right; nothing is written."""
+    """The problems in the folder that `mend` can repair; nothing is written."""
     folder = located(workspace)
     problems: list[Problem] = []
     if problem := _state_problem(folder):
@@ -55,7 +55,7 @@ def diagnose(workspace: str) -> tuple[Problem, ...]:
 
 
 def mend(workspace: str, *, now: datetime) -> tuple[Mended, ...]:
-    """Put right what `diagnose` finds; damaged files are kept in the history."""
+    """Repair the problems `diagnose` finds; damaged files are kept in the history."""
     folder = located(workspace)
     if not folder.exists():
         return ()
@@ -189,7 +189,7 @@ def _state(place: int, reached: int, written: bool, now: str) -> StageState:
 
 
 def _gated(project: Project, now: str) -> Project:
-    """The project, kept at the stage its clarity gate or its verdict does not let it pass."""
+    """The project, held at the stage that its clarity gate or its verdict blocks."""
     clarify = project.state("clarify")
     if clarify.status == "done" and not clarity.weigh(project.scores, project.mode).passed:
         return pipeline.stay(project, "clarify", now)

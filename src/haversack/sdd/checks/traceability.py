@@ -36,7 +36,7 @@ _PLACEHOLDER = pattern(
 
 @record
 class Finding:
-    """Something the artifacts contradict or leave open; `stage` is the one that can mend it, if any."""
+    """A contradiction or a gap in the artifacts; `stage` is the one that can mend it, if any."""
 
     kind: FindingKind
     severity: Severity
@@ -54,7 +54,7 @@ class Finding:
 class Document:
     """An artifact's text; `stage` is the project stage that writes it, None for changes and decisions.
 
-    A `settled` document is a record of the past: what it defines is known, what it says is not judged.
+    A `settled` document is a record of the past: its ids are known, but its text is not checked.
     """
 
     file: str
@@ -73,7 +73,7 @@ class Coverage:
 
 @record
 class Trace:
-    """What the artifacts define and how they refer to each other; findings are sorted errors first, then by place."""
+    """The requirements, tasks and references of the artifacts; findings are errors first, then by file and line."""
 
     requirements: tuple[Requirement, ...]
     tasks: tuple[Task, ...]

@@ -1,4 +1,4 @@
-"""The artifacts: what each is made of, and how it is written as Markdown.
+"""The artifacts: their fields, and how they are written as Markdown.
 
 Every artifact is `# Title` followed by one `## Section` per parameter that was given, in the order of the
 fields below. Headings inside a parameter are pushed down so that they stay inside their section, and a fence
@@ -34,7 +34,7 @@ _TITLES = {
 
 @record
 class Proposal:
-    """What is wanted, for whom, and why."""
+    """The proposal: the problem, its users, the solution and its limits."""
 
     may_be_blank = ("open_questions",)
     problem_statement: str
@@ -47,7 +47,7 @@ class Proposal:
 
 @record
 class Requirements:
-    """What it must do: lists, one entry per line; entries without an id are given one."""
+    """The requirements: lists, one entry per line; entries without an id are given one."""
 
     may_be_blank = ("could_have", "wont_have", "constraints", "assumptions", "dependencies")
     must_have: str
@@ -74,7 +74,7 @@ class BusinessRules:
 
 @record
 class Design:
-    """How it is built."""
+    """The design: architecture, components, data and decisions."""
 
     may_be_blank = ("api_contracts", "infrastructure", "security", "design_decisions")
     architecture_overview: str
@@ -89,7 +89,7 @@ class Design:
 
 @record
 class Tasks:
-    """The work, cut into tasks; tasks without an id are given one, waves are computed when not given."""
+    """The task plan; tasks without an id are given one, waves are computed when not given."""
 
     may_be_blank = ("dependency_graph", "wave_assignments", "acceptance_criteria")
     estimated_effort: str
@@ -101,7 +101,7 @@ class Tasks:
 
 @record
 class Validation:
-    """The reader's own judgement of the whole."""
+    """The caller's own judgement of the plan."""
 
     may_be_blank = ("risk_assessment", "recommendations")
     requirements_coverage: str
@@ -194,7 +194,7 @@ def write_tasks(project: str, content: Tasks) -> tuple[Labelled, TaskPlan]:
 
 
 def write_clarifications(project: str, gate: Gate, rounds: Sequence[str]) -> str:
-    """Where the gate stands, the scores, and every round's answers."""
+    """The clarifications artifact: the gate's state, the scores, and the answers of every round."""
     verdict = "passed" if gate.passed else "not passed"
     standing = f"Clarity {shown_score(gate.score)} of 100, threshold {gate.threshold}: {verdict}."
     rows = [
@@ -212,7 +212,7 @@ def write_round(number: int, day: str, answers: str) -> str:
 
 
 def rounds_in(text: str) -> tuple[str, ...]:
-    """The rounds that a clarifications artifact holds, as they stand."""
+    """The rounds in a clarifications artifact, unchanged."""
     starts = [s.line for s in markdown.sections(text) if s.level == 2 and s.title.startswith("Round ")]
     rows = text.split("\n")
     bounds = pairwise((*starts, len(rows) + 1))

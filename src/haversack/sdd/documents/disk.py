@@ -29,7 +29,7 @@ LARGEST = 16_000_000
 
 @record
 class Written:
-    """What a write left behind: path from the root with `/`, size in bytes, lines, the old version's path."""
+    """The result of a write: path from the root with `/`, size in bytes, lines, the old version's path."""
 
     path: str
     size: int
@@ -77,7 +77,7 @@ class Folder:
             return tree.facts(self.shown(name)).st_mtime
 
     def names(self, name: str = "") -> tuple[str, ...]:
-        """What a folder inside holds, sorted; nothing when there is no such folder."""
+        """The sorted names in a subfolder; empty when there is no such folder."""
         try:
             with Tree(self.root) as tree:
                 return tuple(sorted(tree.names(self.shown(name))))
@@ -110,7 +110,7 @@ class Folder:
         return Written(self.shown(name), len(content), text.count("\n"), kept)
 
     def keep(self, name: str, *, unless: bytes = b"") -> str:
-        """Copy a file as it stands into the history and say where; nothing when it holds `unless`."""
+        """Copy a file into the history and return the copy's path; None when its content equals `unless`."""
         old = self.read_bytes(name)
         if old == unless:
             return ""
@@ -161,7 +161,7 @@ class Folder:
 
 
 def find(start: str) -> Folder | None:
-    """The nearest `sdd/` with something of ours in it, from `start` upwards.
+    """The nearest `sdd/` folder with files of this program, from `start` upwards.
 
     The walk ends at the top of the repository that `start` lies in; outside a repository it does not leave `start`.
     """

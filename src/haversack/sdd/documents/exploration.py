@@ -1,7 +1,7 @@
 """Thinking before planning: notes by section, merged when the same title is explored again.
 
 An exploration is kept in memory, not on disk: `# Title`, then a section each for goals, constraints,
-preferences, unknowns, decisions and context. What is said again is not kept twice.
+preferences, unknowns, decisions and context. Repeated lines are kept once.
 """
 
 import re
@@ -30,7 +30,7 @@ _SIGNS: Mapping[ChangeType, re.Pattern[str]] = {
 
 @record
 class Notes:
-    """What is known so far, as lists or prose."""
+    """The notes of an exploration, as lists or prose."""
 
     goals: str = ""
     constraints: str = ""
@@ -104,7 +104,7 @@ def _merged(earlier: str, new: str) -> tuple[str, int]:
     known = {_gist(line) for line in earlier.split("\n")}
     fresh = [line for line in new.split("\n") if line.strip() and _gist(line) not in known]
     if any(row.code for row in markdown.lines(new)):
-        # A fence makes sense only whole.
+        # A fenced block is kept or dropped as a unit.
         fresh = new.split("\n") if new not in earlier else []
     text = "\n".join(part for part in (earlier, "\n".join(fresh)) if part)
     return text, len(fresh)

@@ -123,7 +123,7 @@ def labels(texts: Iterable[str], family: Family) -> tuple[str, ...]:
 
 
 def gist(text: str) -> str:
-    """What makes two wordings of an entry the same: case, spacing and closing marks aside."""
+    """The wording of an entry for comparison, without case, spacing and closing punctuation."""
     return " ".join(text.casefold().split()).rstrip(".;, ")
 
 

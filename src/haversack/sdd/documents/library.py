@@ -117,7 +117,7 @@ def _change_documents(folder: Folder) -> Iterator[Document | Finding]:
             yield Finding("damaged", "error", folder.shown(f"{CHANGES}/{slug}/{CHANGE_FILE}"), 1, error.message)
             continue
         for stage in change.flow if change else ():
-            # The stage that reports on the context quotes what it found, as the validation does.
+            # The context-check stage quotes the findings, as the validation does.
             settled = stage == "context-check" or change is None or change.status != "active"
             yield from _document(folder, f"{CHANGES}/{slug}/{stage}.md", settled=settled)
 

@@ -126,7 +126,7 @@ def heading(line: Line) -> tuple[int, str] | None:
 
 
 def sections(text: str) -> tuple[Section, ...]:
-    """The text cut at its headings; what stands before the first has no title."""
+    """The text cut at its headings; the text before the first has no title."""
     starts: list[tuple[int, int, str]] = [(0, 0, "")]
     rows = list(lines(text))
     for line in rows:
@@ -183,7 +183,7 @@ def replace_lines(text: str, replacements: Mapping[int, str]) -> str:
 
 
 def without_code_spans(text: str) -> str:
-    """`text` with what stands between backticks, as many on both sides, blanked out."""
+    """`text` with its code spans blanked out."""
     runs = [found.span() for found in re.finditer("`+", text)]
     ends: dict[int, list[int]] = {}
     for place in reversed(range(len(runs))):

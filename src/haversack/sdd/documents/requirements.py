@@ -49,7 +49,7 @@ def requirements_in(text: str, file: str) -> tuple[Requirement, ...]:
     """The functional and quality requirements that a requirements artifact defines.
 
     Entries under constraints, assumptions and dependencies only cite the ids they begin with, except those
-    of business rules. An id can come twice: that is for the reader to see.
+    of business rules. An id may be defined twice; the caller reports that.
     """
     return _defined(text, file, ("FR", "NFR", "BRC"))
 

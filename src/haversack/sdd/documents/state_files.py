@@ -21,7 +21,7 @@ T = TypeVar("T", bound=str)
 
 
 class _Unreadable(Exception):
-    """Why a record cannot be understood."""
+    """The reason why a state file cannot be read."""
 
 
 def write_project(project: Project) -> str:
@@ -41,7 +41,7 @@ def write_project(project: Project) -> str:
 
 
 def read_project(text: str, shown: str) -> Project:
-    """The project in an `sdd.json`; DamagedFile, saying what is wrong and how to mend it, when it is none."""
+    """The project in an `sdd.json`; DamagedFile, saying what is wrong and how to mend it, when it is invalid."""
     try:
         record = _record(text, shown)
         stages = _stages_read(STAGES, _field(record, "stages", dict))
@@ -81,7 +81,7 @@ def write_change(change: Change) -> str:
 
 
 def read_change(text: str, shown: str, slug: str) -> Change:
-    """The change in a `change.json` of the folder `slug`; DamagedFile when it is none."""
+    """The change in a `change.json` of the folder `slug`; DamagedFile when it is invalid."""
     try:
         record = _record(text, shown)
         change_type = _one_of(record, "type", TYPES)

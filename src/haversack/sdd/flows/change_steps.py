@@ -70,7 +70,7 @@ def record_context_check(workspace: str, *, now: datetime) -> Change | None:
 
 
 def cancel_change(workspace: str, *, reason: str = "", now: datetime) -> ChangeReceipt:
-    """Give up the active change; its artifacts stay."""
+    """Cancel the active change; its artifacts stay."""
     why = markdown.tidy(reason, "reason")
     folder = located(workspace)
     project = load_project(folder)
@@ -82,7 +82,7 @@ def cancel_change(workspace: str, *, reason: str = "", now: datetime) -> ChangeR
 
 
 def archive_change(workspace: str, *, reason: str = "", now: datetime) -> ChangeReceipt:
-    """Put away the active change, or the last completed one when none is active."""
+    """Archive the active change, or the last completed one when none is active."""
     why = markdown.tidy(reason, "reason")
     folder = located(workspace)
     project = load_project(folder)

@@ -117,7 +117,7 @@ def advance(active: Change, stage: ChangeStage, now: str) -> Change:
     rewritten = active.stages[place].iterations > 0
     changed = replace(active, stages=written(active.stages, place, status="done", now=now))
     if rewritten and place < active.flow.index("context-check"):
-        # What the change is about is different now, so what was checked no longer counts.
+        # The change has a new content, so the earlier context check no longer counts.
         changed = replace(changed, checked_at="")
     if first_open(changed.stages) is None:
         return replace(changed, status="completed", closed_at=now)
@@ -130,14 +130,14 @@ def record_check(active: Change, now: str) -> Change:
 
 
 def cancel(active: Change | None, reason: str, now: str) -> Change:
-    """The active change, given up; its artifacts stay."""
+    """The active change as cancelled; its artifacts stay."""
     if active is None:
         raise WrongStage("no change is active, so there is none to cancel", hint=next_step(None).sentence)
     return replace(active, status="cancelled", closed_at=now, reason=reason)
 
 
 def archive(change: Change | None, reason: str, now: str) -> Change:
-    """The active or last completed change, put away."""
+    """The active or last completed change as archived."""
     if change is None or change.status not in ("active", "completed"):
         raise WrongStage("no change is active or completed, so there is none to archive", hint=next_step(None).sentence)
     return replace(change, status="archived", closed_at=change.closed_at or now, reason=reason)

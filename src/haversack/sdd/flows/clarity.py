@@ -12,7 +12,7 @@ THRESHOLDS: Mapping[Mode, int] = {"guided": 70, "expert": 50}
 
 @record
 class Dimension:
-    """One side of a project that has to be clear before it is designed."""
+    """One aspect of a project that has to be clear before its design."""
 
     name: str
     weight: int

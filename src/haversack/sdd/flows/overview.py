@@ -1,4 +1,4 @@
-"""Where a project stands, stage by stage, and its artifacts to read."""
+"""The status of a project by stage, and its artifacts."""
 
 from haversack.errors import NotFound
 from haversack.sdd.documents.disk import STATE_FILE, Folder
@@ -13,7 +13,7 @@ from haversack.values import record
 
 @record
 class Artifact:
-    """A stage's artifact, whole and as sections."""
+    """A stage's artifact as text and as sections."""
 
     stage: Stage
     path: str

@@ -1,4 +1,4 @@
-"""The project pipeline as a pure state machine: which stage is open, whose turn it is, what a step changes.
+"""The project pipeline as a pure state machine: which stage is open, and what each step changes.
 
 A project is open at its first stage that is not `done`. Writing a stage marks every later stage that was
 begun as `stale`; a stale stage keeps its artifact and is written again when its turn comes.

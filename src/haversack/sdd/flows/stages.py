@@ -32,12 +32,12 @@ States = tuple[StageState, ...]
 
 
 def first_open(states: Sequence[StageState]) -> int | None:
-    """The place of the first stage that is not done; None when all are."""
+    """The index of the first stage that is not done; None when all are."""
     return next((place for place, state in enumerate(states) if state.status != "done"), None)
 
 
 def written(states: States, place: int, *, status: Status, now: str) -> States:
-    """The states after the stage at `place` was written: whatever was begun after it is stale."""
+    """The states after the stage at index `place` was written: later stages that were begun are stale."""
     changed = [replace(s, status="stale") if s.status != "pending" else s for s in states[place + 1 :]]
     state = states[place]
     this = StageState(

@@ -1,4 +1,4 @@
-"""Text in files: encodings, what is binary, and lines too long to show whole."""
+"""Text in files: encodings, binary content, and lines too long to show in full."""
 
 import codecs
 import os
@@ -39,7 +39,7 @@ class Line:
 
 @record
 class Sniffed:
-    """What the first bytes of a file tell: its encoding if they say, how many bytes mark it, whether it is binary."""
+    """The facts from a file's first bytes: its encoding if marked, the length of the mark, whether it is binary."""
 
     encoding: str
     mark: int
@@ -47,7 +47,7 @@ class Sniffed:
 
 
 def sniff(beginning: bytes) -> Sniffed:
-    """The kind of content a file's first bytes promise."""
+    """The encoding and kind of a file, from its first bytes."""
     if not beginning.startswith(_UTF32_BOMS):
         for mark, encoding in _BOMS:
             if beginning.startswith(mark):

@@ -1,4 +1,4 @@
-"""`file_info`: what some paths are, without their contents."""
+"""`file_info`: facts about paths, without their contents."""
 
 import os
 import stat
@@ -25,7 +25,7 @@ class FileInfo:
     """What a path is: `lines`, `encoding` and `first_line` for text, `entries` for a folder, `target` for a link.
 
     `modified` is in seconds since 1970. A link is described as what it leads to, as long as that is inside the root;
-    `target` is where that is. `detail` says more of what is special or cannot be read.
+    `target` is where that is. `detail` describes special files and read errors.
     """
 
     path: str

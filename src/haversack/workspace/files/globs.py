@@ -1,7 +1,7 @@
 """Globs as regular expressions that match in linear time, and the rules of `.gitignore` files.
 
 A star is translated so that the text after it is looked for once, from the left, and never again: with only stars
-between them, the leftmost place of each piece leaves most room for the next. So no glob can make matching backtrack.
+between them, the leftmost match of each piece leaves most text for the next. So no glob can make matching backtrack.
 """
 
 import re
@@ -148,7 +148,7 @@ def _character_class(negation: str, body: str) -> str:
             parts.append(_NAMED_CLASSES[pieces[at]])
         elif at + 2 < len(pieces) and pieces[at + 1] == "-" and pieces[at + 2] not in _NAMED_CLASSES:
             first, last = pieces[at][-1], pieces[at + 2][-1]
-            # A range that runs backwards holds nothing.
+            # A reversed range matches nothing.
             parts.append(f"{re.escape(first)}-{re.escape(last)}" if first <= last else "")
             at += 2
         else:
@@ -211,7 +211,7 @@ class IgnoreFile:
     is_cut: bool = False
 
     def verdict(self, path: str, name: str, is_folder: bool) -> bool | None:
-        """Whether a path is ignored; None when no rule speaks of it. The last rule that does decides."""
+        """Whether a path is ignored; None when no rule matches it. The last matching rule decides."""
         below = path[len(self.folder) + 1 :] if self.folder else path
         for rule in reversed(self.rules):
             if rule.folders_only and not is_folder:

@@ -42,7 +42,7 @@ class LineScan:
         self.is_whole = True
 
     def run(self, blocks: Iterator[bytes]) -> None:
-        """Look through the whole file."""
+        """Scan the whole file."""
         decoder = codecs.getincrementaldecoder("utf-8")()
         last = b"\n"
         try:
@@ -84,7 +84,7 @@ class LineScan:
         self.total += block.count(b"\n", at)
 
     def _take_whole_lines(self, block: bytes, start: int) -> int:
-        """Keep the lines that lie in one block and can be shown whole; gives the place of the first that does not."""
+        """Keep the lines that are complete in one block and can be shown in full; the position of the first other."""
         at = start
         most = None if self._end is None else self._end - self.total
         for raw in block[start : block.rfind(b"\n") + 1].split(b"\n")[:-1]:
@@ -111,7 +111,7 @@ class LineScan:
 
 
 class _LineUnderWay:
-    """A line that arrives in pieces: the wanted part of it, its size and its characters so far."""
+    """A line that arrives in pieces: its requested part, its size and its characters so far."""
 
     def __init__(self, wanted: int, column: int) -> None:
         self._wanted = wanted

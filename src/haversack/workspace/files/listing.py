@@ -1,7 +1,7 @@
 """`project_files`: the files of the project as a snapshot with exact totals.
 
-A listing by path is made from names alone; how large and how old a file is, is looked up when it is shown. To look
-at each of a hundred thousand files takes longer than to name them.
+A listing by path is made from names alone; size and time of a file are read when it is shown. Calling
+`stat` on a hundred thousand files takes longer than listing them.
 """
 
 import os
@@ -33,7 +33,7 @@ _RANKED = 50
 class ProjectFile:
     """A file: its path from the root, its bytes, when it was last changed (seconds since 1970).
 
-    `is_gone` when it was no file any more when it was looked at: others may write while a listing is read.
+    `is_gone` when it no longer was a file at that time: others may write while a listing is read.
     """
 
     path: str
@@ -45,9 +45,9 @@ class ProjectFile:
 
 @record
 class FileListing:
-    """The files a question is about; `types` and `folders` count all of them, most first, ties by name.
+    """The files of a listing; `types` and `folders` count all of them, most first, ties by name.
 
-    `total_size` is known when the order made it necessary to look at each. `skipped` are build folders left out
+    `total_size` is known when the sort order needed the size of each. `skipped` are build folders left out
     where there is no git, `nested` repositories inside this one, whose files are listed by giving their path.
     `deeper` counts files that the pattern would match if it crossed folders.
     """
@@ -149,7 +149,7 @@ def _file(
 
 
 def _look(tree: Tree, path: str) -> os.stat_result | None:
-    """What a file or link is now; None when there is none, or something else in its place or above it."""
+    """The present `stat` of a file or link; None when it is gone or no longer a file."""
     try:
         facts = tree.facts(path)
     except OSError:
@@ -169,7 +169,7 @@ def _write_names(writer: SnapshotWriter, names: Names) -> None:
 
 
 class _Tally:
-    """Figures of all files, kept while they stream by; it sees every file of the project, so each step is short."""
+    """Running totals over all files of a listing; each step is short, since it sees every file of the project."""
 
     def __init__(self, base: str) -> None:
         self._skip = len(base) + 1 if base else 0
@@ -199,7 +199,7 @@ class _Tally:
 
 
 class _Looked:
-    """All files with their size and time, held as one text and arrays, not as objects."""
+    """All files with their size and time, stored as one text and arrays, not as objects."""
 
     def __init__(self, tree: Tree, batches: Iterator[Names], tally: _Tally) -> None:
         self._names = bytearray()
@@ -244,7 +244,7 @@ def _looked_at(tree: Tree, names: Names) -> tuple[list[str], list[os.stat_result
         if all(stat.S_ISREG(mode) for mode in set(map(itemgetter(stat.ST_MODE), facts))):
             return names.shown, facts
     except OSError:
-        pass  # one of them is gone; which, only a look at each can tell
+        pass  # one of them is gone: find out which, one by one
     looked = [(path, _look(tree, raw)) for path, raw in zip(names.shown, names.raw, strict=True)]
     there = [(path, each) for path, each in looked if each]
     return [path for path, _ in there], [each for _, each in there]

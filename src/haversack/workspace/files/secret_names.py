@@ -59,7 +59,7 @@ def looks_secret(path: str) -> bool:
 
 def suspects(paths: list[str]) -> list[str]:
     """The paths that may look like secrets or are hidden, in order; a quick filter that lets a few others through."""
-    # One look at all of them is far quicker than one at each, and most hold no hint.
+    # One search in all names is far faster than one in each, and most hold no hint.
     whole = "\0/" + "\0/".join(paths) + "\0"
     lower = whole.lower()
     if len(lower) != len(whole):

@@ -1,4 +1,4 @@
-"""Which files a question is about: below a path, of a pattern, no deeper than asked, neither hidden nor secret."""
+"""Which files a call selects: below a path, matching a pattern, within a depth, neither hidden nor secret."""
 
 import re
 
@@ -22,7 +22,7 @@ class Names:
 
 
 class Selection:
-    """Takes or leaves paths, and counts what it left and why.
+    """Selects paths, and counts the others by reason.
 
     `deeper` counts the files a pattern without a folder part would take if it crossed folders.
     """
@@ -52,7 +52,7 @@ class Selection:
         self.withheld = WithheldCount()
 
     def takes(self, path: str) -> bool:
-        """Whether the question is about a file."""
+        """Whether a file is selected."""
         # The base may be the file itself, which is then judged by its name, and taken even if it is hidden.
         below = path[self._skip :]
         is_base = not below
@@ -71,7 +71,7 @@ class Selection:
         return True
 
     def taken(self, names: Names) -> Names:
-        """The files, of those given, that the question is about."""
+        """The selected files of those given."""
         if self._glob is None and self._max_depth is None:
             refused = {path for path in suspects(names.shown) if not self.takes(path)}
         else:

@@ -1,4 +1,4 @@
-"""The files at or below a place that are not ignored: as git knows them, or as a walk of the folder finds them."""
+"""The files at or below a place that are not ignored, from git's index or from a walk of the folder."""
 
 import os
 from bisect import bisect_left
@@ -23,9 +23,9 @@ _SUBMODULE = b"\0H 160000 "
 class Candidates:
     """The files at or below a place, ignored ones left out, in order of path, some at a time.
 
-    Once all are given, it knows what was skipped: build folders, and `nested` repositories. `notes` say what the
-    reader should know. `at_once` is for a caller that looks at each and puts them in order itself: it gets what is
-    tracked before what is not, and what has been deleted too, as soon as git has named it.
+    When all are read, it knows what was skipped: build folders, and `nested` repositories. `notes` say what the
+    reader should know. `at_once` is for a caller that checks and sorts the files itself: it gets tracked files before
+    untracked ones, and deleted ones too, as soon as git lists them.
     """
 
     def __init__(self, workspace: Workspace, tree: Tree, place: Place, *, at_once: bool = False) -> None:
@@ -112,7 +112,7 @@ class Candidates:
     def left_out(self) -> list[str]:
         """Paths from the root that are ignored or belong to nested repositories, folders with a slash at the end.
 
-        Known when all names were given.
+        Known when all names have been read.
         """
         if not self.in_git or self._repository is None:
             return self.excluded
@@ -124,7 +124,7 @@ class Candidates:
 
 
 def _tracked(blocks: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """The names in an index as `ls-files -s -t` tells it, those of one block at a time.
+    """The names in the index from the output of `ls-files -s -t`, one block at a time.
 
     Another repository that is kept as a commit of its own gets a slash behind its name, as among the untracked.
     """
@@ -152,7 +152,7 @@ def _unique(batches: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
 
 
 class _Presence:
-    """Tells whether what is tracked is still there: a folder is read at once, which is far less than a look at each."""
+    """Checks whether tracked files still exist: reading each folder once is far faster than a `stat` per file."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -221,5 +221,5 @@ def is_ignored(repository: Repository, place: Place) -> bool:
 
 
 def git_refusal(refusal: HaversackError) -> tuple[str, ...]:
-    """What to say when git would not read a repository and it was walked like any folder."""
+    """The note for a repository that git refused to read and that was walked like any folder."""
     return (f"{refusal.message}. Its files were found without git.", *([refusal.hint] if refusal.hint else []))

@@ -93,7 +93,7 @@ def _line_count(workspace: Workspace, place: Place, name: str) -> int:
 
 
 class _About:
-    """What git tells of a commit, line by line."""
+    """The facts of a commit, from the lines of `git blame`."""
 
     def __init__(self, commit: str) -> None:
         self.commit = commit

@@ -39,7 +39,7 @@ class Repository:
     program: str
 
     def path_of(self, place: Place) -> str:
-        """What git calls a place: its path from the top level, `.` for the top level itself."""
+        """A place's path for git, from the top level; `.` for the top level itself."""
         return os.path.relpath(place.absolute, self.top).replace(os.sep, "/")
 
     def from_root(self, names: list[bytes]) -> list[bytes]:
@@ -145,7 +145,7 @@ def require_repository(workspace: Workspace, place: Place) -> Repository:
 
 
 def failure(top: str, command: str, errors: str) -> ToolFailed:
-    """Git's refusal, with what to do about the commonest."""
+    """The error for a failed git command, with a hint for the most common causes."""
     if "dubious ownership" in errors:
         return ToolFailed(
             f"git refuses to read {top}: it belongs to another user",

@@ -174,7 +174,7 @@ def _known(repository: Repository, name: str) -> str:
 
 
 class _Entry:
-    """A file that git announces, before its hunks: the header they will come under, and the facts."""
+    """A file of a diff before its hunks: its header, and its facts."""
 
     def __init__(self, header: bytes, file: FileDiff | None) -> None:
         self.header = header
@@ -304,7 +304,7 @@ def _unquoted(name: bytes) -> bytes:
 
 
 class _HunkReader:
-    """Reads the lines of hunks, counting them off against the header, so that no line is taken for what it is not."""
+    """Reads the lines of hunks and counts them against the header, so that no content line is taken for a header."""
 
     def __init__(self) -> None:
         self._old_left = self._new_left = 0
@@ -329,7 +329,7 @@ class _HunkReader:
         return self._old_left > 0 or self._new_left > 0 or (bool(self._lines) and line.startswith(b"\\"))
 
     def take(self, line: bytes) -> Hunk | None:
-        """Add a line; what it gives is a hunk that this line no longer fits into."""
+        """Add a line; returns the finished hunk when the line begins another."""
         full = len(self._lines) >= LONGEST_HUNK and not line.startswith(b"\\")
         finished = self._finished() if full else None
         text = decode_line(line)

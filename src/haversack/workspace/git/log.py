@@ -47,8 +47,8 @@ class Commit:
 class VcsLog:
     """The newest commits of those that pass the filters, how many do in all, and the commit the log starts from.
 
-    `since` and `until` are the moments that were meant: `1 hour ago` is another one when the log goes on. `spread`
-    are some of the commits behind the newest, by place and name.
+    `since` and `until` are fixed moments, since `1 hour ago` would move until the next page. `spread` are
+    some of the later commits of the log, by index and hash.
     """
 
     path: str
@@ -76,7 +76,7 @@ def vcs_log(
 ) -> VcsLog:
     """The `count` newest commits that touch `path`, follow and precede the dates, and hold the texts, in any case.
 
-    A single file is followed through its renames. A day without a time is meant whole, as the first one and as the
+    A single file is followed through its renames. A day without a time counts in full, as the first one and as the
     last. `author` and `grep` are plain text.
     """
     if not 1 <= count <= MOST:
@@ -140,7 +140,7 @@ def _scope(repository: Repository, place: Place) -> list[str]:
 
 
 class _Spread:
-    """Names of a stream from some place on, spread evenly over it, however long it turns out to be."""
+    """An evenly spread sample of a stream's names from some index on, whatever its length."""
 
     def __init__(self, start: int) -> None:
         self.seen = 0
@@ -159,7 +159,7 @@ class _Spread:
 def _gather(
     repository: Repository, place: Place, arguments: list[str], count: int, writer: SnapshotWriter, spread: _Spread
 ) -> None:
-    """Write the newest commits, and go through the names of all."""
+    """Write the newest commits, and count and sample the others."""
     scope = _scope(repository, place)
     with ExitStack() as stack:
         if not os.path.isdir(place.absolute):
@@ -202,7 +202,7 @@ def _commits(said: Iterator[bytes]) -> Iterator[tuple[str, ...]]:
 
 def _filters(*, since: str, until: str, author: str, grep: str) -> list[str]:
     for name, value in (("since", since), ("until", until)):
-        # Git takes any text for a date, and what it cannot read for now.
+        # Git accepts any text as a date, and reads an invalid one as now.
         if value and not _DATE.fullmatch(value.strip()):
             raise InvalidArgument(f"{name} {value!r} is not a date", hint="write 2026-01-31, or 3 days ago")
     for name, value in (("author", author), ("grep", grep)):
@@ -214,7 +214,7 @@ def _filters(*, since: str, until: str, author: str, grep: str) -> list[str]:
 
 
 def _fixed(repository: Repository, date: str, time: str) -> str:
-    """A date that depends on when it is read as the moment git takes it for now."""
+    """A relative date as the moment that git resolves it to now."""
     if not date.strip() or _ABSOLUTE.match(date.strip()):
         return date
     said = repository.output("rev-parse", f"--since={_moment(date, time)}").decode().strip()

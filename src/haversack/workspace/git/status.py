@@ -1,4 +1,4 @@
-"""`vcs_status`: where the branch stands, what is staged, modified, untracked or in conflict, and what is under way."""
+"""`vcs_status`: the branch, the staged, modified, untracked and conflicting paths, and unfinished operations."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _BATCH = 256
 
 @record
 class StatusEntry:
-    """A path that is not as it was committed: how, and its old name when it was renamed or copied."""
+    """A changed path: the kind of change, and its old name when it was renamed or copied."""
 
     group: Group
     path: str
@@ -135,7 +135,7 @@ def _changes(marks: str, path: str, old_path: str) -> Iterator[StatusEntry]:
 
 
 def _under_way(folder: str) -> Iterator[str]:
-    """What git has begun and not finished, as its own state files tell."""
+    """The unfinished git operation, from git's own state files."""
 
     def has(name: str) -> bool:
         return os.path.exists(os.path.join(folder, name))

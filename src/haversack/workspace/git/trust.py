@@ -21,14 +21,14 @@ _DEEPEST = 5
 
 
 def outside_reason(root: str, top: str) -> str:
-    """What makes the repository at `top` reach outside the workspace; empty when nothing does."""
+    """The reason why the repository at `top` reaches outside the workspace; empty when it does not."""
     area = root if inside(root, top) else top
     marker = os.path.join(top, ".git")
     directory = os.path.realpath(marker)
     if os.path.isfile(directory):
         directory = os.path.realpath(pointed_to(marker) or marker)
         if not inside(area, directory):
-            # What is no repository gives nothing away, and git says so itself.
+            # A folder that is no repository reveals nothing, and git reports it itself.
             is_own = not is_git_directory(directory) or _names_back(directory, top)
             return "" if is_own else f".git points to {directory}"
     if not inside(area, directory):

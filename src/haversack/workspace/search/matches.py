@@ -1,4 +1,4 @@
-"""Matching lines with the lines around them."""
+"""Matching lines with their context lines."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ Row = tuple[str, int, int, list[str], list[tuple[int, int, int]]]
 
 @record
 class Match:
-    """A line that matches, with the lines around it that no earlier match of the file already shows."""
+    """A matching line, with the context lines that no earlier match of the file shows."""
 
     path: str
     number: int

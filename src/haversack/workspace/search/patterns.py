@@ -1,4 +1,4 @@
-"""Search patterns: Python's regular expressions, and what ripgrep is asked so that it can leave files out.
+"""Search patterns: Python's regular expressions, and the ripgrep patterns that preselect files.
 
 Python decides what matches, line by line. Ripgrep only names the files that may hold a match: it is asked for a pattern
 that matches in every file in which Python's does. A pattern that cannot be shown to do so by a few simple rules is not
@@ -52,12 +52,12 @@ def compile_pattern(pattern: str, *, is_regex: bool, case_sensitive: bool) -> re
 
 
 def may_run_long(pattern: str, *, is_regex: bool) -> bool:
-    """Whether matching could take a time out of proportion to the text: something is repeated, or has choices."""
+    """Whether matching could take more than linear time: the pattern has repetitions or alternatives."""
     return is_regex and not _MAY_BACKTRACK.isdisjoint(pattern)
 
 
 def ripgrep_pattern(pattern: str, *, is_regex: bool, case_sensitive: bool) -> str | None:
-    """What ripgrep looks for to name every file in which Python finds the pattern; None when only Python can tell."""
+    """The ripgrep pattern that matches in every file where Python's does; None when there is none."""
     if not pattern.isascii():
         return None
     flags = "" if case_sensitive else "i"
