@@ -364,10 +364,15 @@ def translated(path: str) -> Iterator[None]:
         ) from None
 
 
+_DAMAGED_SCHEMA = ("no such table", "no such column", "no such index", "no such module", "vtable constructor failed")
+
+
 def _damaged(path: str, error: apsw.Error) -> Exception:
-    # The statements are ours and the version was checked, so a missing name means a damaged schema. A constraint that
-    # a statement of ours breaks has another error; this one is of the search index.
-    if isinstance(error, apsw.SQLError) and not str(error).startswith(("no such ", "vtable constructor failed")):
+    # The statements are ours and the version was checked, so a missing table means a damaged schema. SQLite names the
+    # table and column of a constraint that a statement of ours breaks; without a name it is one of the search index.
+    if isinstance(error, apsw.SQLError) and not str(error).startswith(_DAMAGED_SCHEMA):
+        return error
+    if isinstance(error, apsw.ConstraintError) and str(error) != "constraint failed":
         return error
     return StoreDamaged(
         f"the store {path} is damaged ({str(error)!a})", hint="run `haversack doctor`; nothing has been changed"
