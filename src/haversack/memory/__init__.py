@@ -1,1 +1,1 @@
-"""What is remembered: saving, searching, sessions, relations; no rendering."""
+"""The memory: saving, searching, sessions, relations; no rendering."""

@@ -16,7 +16,7 @@ PROMPTS_SHOWN = 5
 
 @record
 class Context:
-    """What an agent should know before it starts."""
+    """The context of a project: pinned and recent observations, sessions and prompts."""
 
     project: str
     pinned: tuple[Observation, ...]
@@ -75,7 +75,7 @@ def recent(memory: Memory, filters: Filters, limit: int, *, before: int | None =
 
 
 def behind(memory: Memory, filters: Filters, before: int, limit: int) -> tuple[list[int], int]:
-    """The ids of what comes below a position, and the position of the last of them."""
+    """The ids of the observations below a position, and the position of the last of them."""
     with memory.database.read() as tx:
         found = observations.recent_ids(tx, filters, limit, before=before)
     return [identifier for identifier, _ in found], found[-1][1] if found else 0

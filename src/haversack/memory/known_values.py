@@ -11,7 +11,7 @@ FEW = 3
 
 @record
 class UnknownValue:
-    """A filter that names something nothing has, and what is near it."""
+    """A filter value that no observation has, and similar known values."""
 
     name: str
     value: str
@@ -29,7 +29,7 @@ def known_values(memory: Memory, name: str) -> list[str]:
 
 
 def unknown_values(memory: Memory, *, kind: str, project: str, tags: tuple[str, ...]) -> list[UnknownValue]:
-    """The filters given that no observation in use could pass."""
+    """The given filters whose values no observation has."""
     found = []
     if kind and kind.strip().casefold() not in (known := known_values(memory, "kind")):
         found.append(_unknown("kind", kind, known))

@@ -1,4 +1,4 @@
-"""Finding what a text says was learned: the list items under headings such as "Key learnings"."""
+"""Finding the learnings in a text: the list items under headings such as "Key learnings"."""
 
 import re
 import unicodedata
@@ -68,7 +68,7 @@ class _Heading:
 
 
 class _Item:
-    """A list item as it is read: its first line and its nested items, each in the pieces it goes on in."""
+    """A list item, while it is being read: its first line and its nested items, each as pieces of text."""
 
     def __init__(self, indent: int, first: str) -> None:
         self.indent = indent
@@ -79,7 +79,7 @@ class _Item:
 
 
 class _Section:
-    """A part of the text about what was learned, as it is read."""
+    """A section of learnings, while it is being read."""
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -87,7 +87,7 @@ class _Section:
         self.has_labels = False
 
     def ends_at(self, heading: _Heading) -> bool:
-        """Whether a heading is outside; bold lines and such are inside where the section began with one."""
+        """Whether a heading ends the section; bold lines do not where the section began with a real heading."""
         if heading.level == _UNMARKED > self.level:
             self.has_labels = self.has_labels or not self.has_items
             return not self.has_labels

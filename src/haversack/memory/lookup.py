@@ -1,4 +1,4 @@
-"""One observation by its id, or an error that says what became of it."""
+"""One observation by its id, or an error that says whether it was deleted or never existed."""
 
 from haversack.errors import NotFound
 from haversack.store import observations

@@ -15,7 +15,7 @@ MAX_NOTE = 2_000
 
 @record
 class Related:
-    """The relations an act made or renewed."""
+    """The relations that were created or renewed."""
 
     relations: tuple[Relation, ...]
     added: int
@@ -76,7 +76,7 @@ def unrelate(memory: Memory, identifier: int) -> Relation:
 
 @record
 class Linked:
-    """An observation reached through the graph: how far away, and by which relation."""
+    """An observation in the graph: its distance, and the relation that leads to it."""
 
     observation: Observation
     depth: int

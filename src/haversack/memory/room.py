@@ -1,4 +1,4 @@
-"""What every part of the memory room works with: the store, the settings, the clock and the place."""
+"""The state that the memory room shares: the store, the settings, the clock and the directory."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def _unheard(identifier: int) -> None:
 
 @record
 class Memory:
-    """The memory of one store, as seen from one directory; `saved` is told the id of what has a new text."""
+    """The memory of one store, as seen from one directory; `saved` is called with the id of each new text."""
 
     database: Engine
     settings: MemorySettings

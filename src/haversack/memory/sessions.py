@@ -61,7 +61,7 @@ def end(memory: Memory, identifier: str, summary: str = "") -> tuple[Session, tu
 
 
 def ensure(tx: Writer, memory: Memory, *, session_id: str, project: str, namespace: str) -> str:
-    """The session an entry belongs to: the one named, the one under way, or the place's own; made if missing."""
+    """The session of a new observation or prompt: the named one, the open one, or the place's own; made if missing."""
     key = project_key(project)
     given = session_id or _session_set(tx, memory, namespace)
     if not given:
@@ -114,7 +114,7 @@ def _own_session(tx: Reader, project: str, namespace: str) -> tuple[str, Session
 def save_prompt(
     memory: Memory, content: str, *, project: str = "", session_id: str = "", namespace: str = ""
 ) -> PromptSaved:
-    """Keep what a person typed."""
+    """Save a prompt that a person typed."""
     checked = check_text("content", content, memory.settings.max_content)
     redacted = redact(checked) if memory.settings.redact else None
     place = check_line("project", memory.project(project))

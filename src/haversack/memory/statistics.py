@@ -54,7 +54,7 @@ def statistics(memory: Memory, *, project: str = "") -> Statistics:
 
 @record
 class Figure:
-    """What one project stored of one kind in one week, which begins at `week`."""
+    """The observations of one project and kind in one week, which begins at `week`."""
 
     week: int
     kind: str

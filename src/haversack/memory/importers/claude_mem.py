@@ -11,7 +11,7 @@ _PARTS = ("request", "investigated", "learned", "completed", "next_steps", "note
 
 
 def records(path: str, left: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Its sessions, observations, summaries and prompts; what it read of tools is left."""
+    """Its sessions, observations, summaries and prompts; recorded tool output is not imported."""
     from haversack.store.sqlite.foreign import rows
 
     sessions: dict[str, str] = {}

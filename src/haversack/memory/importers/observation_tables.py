@@ -8,7 +8,7 @@ from haversack.memory.importers.values import kind, text, time, titled, words
 
 
 def records(source: str, path: str, left: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Sessions, then what was observed and asked in them; what was deleted is left."""
+    """Sessions, then their observations and prompts; deleted rows are not imported."""
     from haversack.store.sqlite.foreign import rows
 
     for row in rows(path, "sessions"):

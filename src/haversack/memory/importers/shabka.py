@@ -11,7 +11,7 @@ PLACES = ()
 
 
 def records(path: str, left: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Its memories; sessions, vectors and relations are left."""
+    """Its memories; sessions, vectors and relations are not imported."""
     from haversack.store.sqlite.foreign import rows
 
     for row in rows(path, "memories"):

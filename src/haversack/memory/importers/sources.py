@@ -12,7 +12,7 @@ SOURCES = ("engram", "hoofy", "claude-mem", "basic-memory", "shabka", "server-me
 
 
 def records(source: str, path: str, left: Counter[str]) -> Iterator[dict[str, Any]]:
-    """What a program remembers, from `path` or from where it keeps it; `left` counts what is not carried."""
+    """The records of a program, from `path` or its default location; `left` counts what is not imported."""
     if source not in SOURCES:
         raise InvalidArgument(f"nothing is known of {source[:60]!r}", hint=f"known: {', '.join(SOURCES)}")
     module = import_module(f"haversack.memory.importers.{source.replace('-', '_')}")

@@ -1,4 +1,4 @@
-"""Values of other programs' rows in the form that records here have."""
+"""Values of other programs' rows, converted for the records of this one."""
 
 import json
 from typing import Any
@@ -45,7 +45,7 @@ def words(value: object) -> list[str]:
 
 
 def titled(title: str, content: str) -> dict[str, str]:
-    """A title and a content; one that is missing is made of the other, and a title too long is in the content too."""
+    """A title and a content; a missing one is made from the other, and an overlong title is repeated in the content."""
     title, content = " ".join(title.split()), content if content.strip() else title
     if not title:
         first = next((line.strip(" #-*") for line in content.splitlines() if line.strip(" #-*")), "")

@@ -1,4 +1,4 @@
-"""The models a person has got: one folder for each below the home folder, with a note of where it came from."""
+"""The installed models: one folder for each below the home folder, with a note of its source."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def installed_named(home: str, name: str) -> InstalledModel:
 
 
 def install(home: str, source: str, *, name: str, sha256: str, replaces: bool, step: Step) -> InstalledModel:
-    """Get a model from a source, try it, and put it beside the others; what fails leaves nothing behind.
+    """Get a model from a source, test it and install it; a failure leaves nothing behind.
 
     A source is a folder, an ONNX file, a .jar or .zip archive, an address of such an archive, or the name of a
     published model. With `sha256` an archive or a file must have that digest.
@@ -115,7 +115,7 @@ def _check_local(path: str, sha256: str) -> None:
 
 @contextmanager
 def _unfinished(base: str) -> Iterator[str]:
-    """A folder to fill, removed unless it is given its place."""
+    """A temporary folder to fill, removed unless it is renamed into place."""
     make_folders(base)
     folder = os.path.join(base, f".new-{os.getpid()}")
     shutil.rmtree(folder, ignore_errors=True)
@@ -127,7 +127,7 @@ def _unfinished(base: str) -> Iterator[str]:
 
 
 def _describe(folder: str, name: str, source: str, path: str) -> InstalledModel:
-    """What a copied model is like; one that cannot be run is an error."""
+    """The facts of a copied model; one that cannot be run is an error."""
     files = find_model(folder)
     try:
         (vector,) = OnnxModel(files)([_SAMPLE])
@@ -168,4 +168,4 @@ def _read(folder: str) -> InstalledModel | None:
             str(told["source"]), str(told["sha256"]),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # half a folder is no model; getting it again replaces it
+        return None  # an incomplete folder is no model; installing it again replaces it

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import zipfile
 
 Step = Callable[[str, int, int | None], None]
-"""Told the noun, how many are done and how many there are in all, where that is known."""
+"""Called with the noun, the number done and the total, where it is known."""
 
 MOST_BYTES = 4_000_000_000
 """The largest model that is unpacked: an archive may claim anything."""
@@ -73,7 +73,7 @@ def is_address(source: str) -> bool:
 
 
 def fetch(address: str, folder: str, sha256: str, step: Step) -> str:
-    """The path of a file fetched into a folder; what an interrupted fetch left there is gone on with.
+    """The path of a file fetched into a folder; an interrupted fetch is resumed.
 
     A file whose digest is not the one expected is removed. Nothing is trusted but that digest and, without one, the
     address.
@@ -122,7 +122,7 @@ def _receive(address: str, path: str, step: Step) -> None:
     try:
         answer = urlopen(Request(address, headers=headers), timeout=_PATIENCE_SECONDS)
     except HTTPError as error:
-        # 416: the file was whole already. Whether it is the right one, its digest tells.
+        # 416: the file was complete already. Its digest is checked below.
         if held and error.code == 416:
             return
         raise
@@ -223,7 +223,7 @@ def _extract(archive: "zipfile.ZipFile", name: str, path: str, step: Step) -> No
 
 
 def _note_pooling(target: str, *, takes_first: bool) -> None:
-    """Say in the layout of sentence-transformers how a text's vector is made: a new name must not change that."""
+    """Write the pooling method in the layout of sentence-transformers, so that a rename does not change it."""
     from json import dump
 
     with suppress(FileExistsError):

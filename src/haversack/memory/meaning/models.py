@@ -48,7 +48,7 @@ class Embedder:
         return held[1]
 
     def closeness(self, text: str, vectors: Sequence[bytes]) -> list[float]:
-        """How near each vector is to a text: the cosine, from -1 to 1."""
+        """The cosine similarity of each vector to a text, from -1 to 1."""
         import numpy
 
         if not vectors:

@@ -30,14 +30,14 @@ class ModelFiles:
 
     @property
     def label(self) -> str:
-        """What people call it: the name of its file, or of its folder where files have the usual names."""
+        """The name shown to people: its file's name, or its folder's where the file has a usual name."""
         folder, file = os.path.split(self.onnx)
         stem = file.removesuffix(".onnx")
         return stem if stem not in ("model", "model_quantized") else os.path.basename(folder.removesuffix("/onnx"))
 
     @property
     def name(self) -> str:
-        """What vectors of this model are stored under: its name, and its size so that another file is another model."""
+        """The name this model's vectors are stored under, with the file size to distinguish files."""
         return f"{self.label}@{os.path.getsize(self.onnx)}"
 
 

@@ -1,4 +1,4 @@
-"""Semantic similarity beside words: rows whose meaning is near a question's gain on the others.
+"""Semantic similarity beside words: rows close in meaning to a question get a higher score.
 
 Without the extra `haversack[semantic]`, or with `memory.semantic` off, this adds nothing and loads nothing. Vectors
 are computed in the background of a server, or by `haversack reembed`.
@@ -32,9 +32,9 @@ NEWEST = 10_000
 NEAREST = 40
 """How many of those become candidates, if they are near enough."""
 USUAL_ROWS = 20
-"""From so many vectors on, their median similarity to the question is what an unrelated row has."""
+"""From this many vectors on, their median similarity to the question counts as that of an unrelated row."""
 NOTHING_SAVED = 0
-"""Told in place of an id to wake the background work: there is a model, and nothing is embedded with it yet."""
+"""Queued in place of an id to start the background work when a model has no vectors yet."""
 UNRELATED = 0.2
 """The similarity of an unrelated row where there are too few vectors to tell."""
 
@@ -59,7 +59,7 @@ SENTENCES = Trust(share=10.0, least=0.3)
 
 @record
 class Embedded:
-    """What a reembedding did."""
+    """The result of a reembedding."""
 
     model: str
     embedded: int
@@ -110,7 +110,7 @@ def gains(
     words: Mapping[int, float],
     conversations: frozenset[int],
 ) -> dict[int, float]:
-    """Place -> what similarity adds, for the places found by words and those near enough without any."""
+    """Place -> score gain by similarity, for places found by words and for similar ones without a common word."""
     model = embedder_for(memory, tx)
     if model is None:
         if _usable_model(memory):
@@ -127,7 +127,7 @@ def gains(
 
 
 def _comparable(tx: Reader, memory: Memory, model: "Embedder", text: str, chosen: Filters) -> Mapping[int, bytes]:
-    """Place -> vector of what a question is compared with: all that pass the filters, or those that may be nearest."""
+    """Place -> vector of the rows to compare with a question: all that pass the filters, or the likely nearest."""
     if not memory.database.cache_path or vectors.fit_within(tx, chosen, NEWEST):
         return vectors.newest(tx, model.name, chosen, NEWEST)
     from haversack.memory.meaning.vector_index import index_of
@@ -174,7 +174,7 @@ def _similarities(
 def reembed(memory: Memory, *, anew: bool = False, step: Callable[[int, int], None] | None = None) -> Embedded:
     """Give every observation that lacks one its vector, in small transactions: it can be stopped and resumed.
 
-    `step` is told how many have theirs so far, and how many lacked one at the start.
+    `step` is called with the number done so far, and the number that lacked one at the start.
     """
     name = model_of(memory)
     if not name:
@@ -225,8 +225,7 @@ class Background:
     """A thread that gives observations their vectors, a little after they were saved.
 
     While nothing new is saved it works on those that lack a vector of the model in use, the oldest first: after
-    another model was chosen, an import, or a server that was killed. What it does not finish, the next one goes on
-    with.
+    another model was chosen, an import, or a server that was killed. The next process continues with the rest.
     """
 
     def __init__(self) -> None:
@@ -245,7 +244,7 @@ class Background:
                 self._thread.start()
 
     def close(self) -> None:
-        """Finish what was noted, and stop."""
+        """Embed the queued observations, and stop."""
         if self._thread is not None:
             self._saved.put(None)
             self._thread.join()
@@ -265,7 +264,7 @@ class Background:
                 return
             memory, identifier = noted
             model = _loaded(memory, model_of(memory))
-            # Saving goes on without vectors where they cannot be written; reembed adds them later.
+            # Saving continues where vectors cannot be written; `reembed` adds them later.
             with suppress(StoreError):
                 with memory.database.read() as tx:
                     lacking = vectors.lacking_of(tx, model.name, [identifier])

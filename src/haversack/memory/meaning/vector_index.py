@@ -1,7 +1,7 @@
-"""Finding the nearest of very many vectors: a file of their signs is looked through, and the nearest are compared.
+"""Finding the nearest of very many vectors: a file of their signs preselects, and the candidates are compared exactly.
 
-The file is a cache beside the store: one bit for each dimension, by observation. What it says is never believed:
-each row it names is read from the store again, through the caller's filters, and compared exactly. Rows that changed
+The file is a cache beside the store: one bit for each dimension, by observation. It is never trusted: each row it names
+is read from the store again, through the caller's filters, and compared exactly. Rows that changed
 since it was written are read from the store too. It is written whole and put in place at once, so that readers in
 other processes always see one state; without it, or for stores without a file, the newest rows are compared.
 """
@@ -19,13 +19,13 @@ from haversack.store.records import Filters
 from haversack.values import record
 
 NEWEST = 10_000
-"""Rows that are all compared: where no more pass the filters, nothing is left to an index."""
+"""If at most this many rows pass the filters, all are compared without the index."""
 SAMPLE = 1_000
-"""Of more rows so many, the newest, are compared to learn what an unrelated row's similarity is."""
+"""The newest rows that are compared to estimate the similarity of an unrelated row."""
 CANDIDATES = 2_000
 """Rows whose signs are nearest that are compared exactly."""
 WIDER, MOST_CANDIDATES = 8, 32_000
-"""While the filters let too few of them pass, so many times as many are taken, up to the most."""
+"""While too few candidates pass the filters, their number is multiplied by the first, up to the second."""
 ENOUGH = 100
 """Candidates that must have passed the filters."""
 MOST_CHANGES = 20_000
@@ -56,7 +56,7 @@ class VectorIndex:
         self._stamp: tuple[int, int] | None = None
 
     def nearest(self, tx: Reader, asked: Any, chosen: Filters) -> dict[int, bytes]:
-        """Place -> vector of the rows that may be nearest to a vector and pass the filters, and of some others."""
+        """Place -> vector of the likely nearest rows that pass the filters, and of some others."""
         found = dict(vectors.newest(tx, self._model, chosen, SAMPLE))
         signs = self._current()
         if signs is None:
@@ -130,7 +130,7 @@ def _signs(tx: Reader, model: str, change: int) -> Signs | None:
     for batch in vectors.in_batches(tx, model, _CHUNK):
         held = numpy.frombuffer(b"".join(vector for _, vector in batch), dtype=numpy.int8).reshape(len(batch), -1)
         if mean is None:
-            # Centred signs tell vectors apart that all lean the same way; the first rows are sample enough.
+            # Centred signs distinguish vectors with a common direction; the first rows suffice for the mean.
             mean = held.astype(numpy.float32).mean(axis=0)
         ids.append(numpy.array([identifier for identifier, _ in batch], dtype=numpy.int64))
         rows.append(_packed(held, mean))

@@ -1,4 +1,4 @@
-"""Changing whole projects: rename, merge, forget, and taking the last change back."""
+"""Changing whole projects: rename, merge, forget, and undoing the last change."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -22,7 +22,7 @@ Detail = dict[str, Any]
 
 @record
 class Changed:
-    """What a change of a whole project touched."""
+    """The result of a change of a whole project: what was moved or hidden."""
 
     action: str
     project: str
@@ -84,7 +84,7 @@ def adopt(memory: Memory, old_key: str, identity: str, *, staying: Collection[st
 
 
 def undo(memory: Memory) -> Changed:
-    """Take the last change of a project back; changes can be taken back one after another."""
+    """Undo the last change of a project; changes can be undone one after another."""
     with memory.database.write() as tx:
         change = table.last_change(tx)
         if change is None:
@@ -135,7 +135,7 @@ def _move(
 
 
 def _move_observations(tx: Writer, moved: Sequence[int], name: str, key: str) -> dict[int, str]:
-    """Put observations under another project; the topics of those whose topic is taken there, by id."""
+    """Put observations under another project; returns the topics of those whose topic exists there, by id."""
     lost: dict[int, str] = {}
     for identifier in moved:
         held = observations.get(tx, identifier)

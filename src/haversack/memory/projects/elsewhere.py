@@ -1,4 +1,4 @@
-"""What the projects hold that a reading was not about."""
+"""What other projects have for a reading of one project."""
 
 from haversack.memory.projects.identity import project_key
 from haversack.memory.room import Memory
@@ -10,7 +10,7 @@ from haversack.store.records import Filters
 from haversack.values import record, replace
 
 MOST_TOLD_APART = 500
-"""Matches elsewhere that are looked up to say of which project each is; of more only their number is said."""
+"""Matches elsewhere that are counted by project; of more only the total is given."""
 
 
 @record
@@ -22,20 +22,20 @@ class Elsewhere:
 
 
 def held(memory: Memory, chosen: Filters) -> Elsewhere:
-    """What other projects hold under the same filters."""
+    """The observations of other projects that pass the same filters, counted."""
     with memory.database.read() as tx:
         return _of_others(_by_project(tx, chosen), chosen)
 
 
 def matching(memory: Memory, found: Found) -> Elsewhere:
-    """What other projects have that matches a search; a store of one project is not searched again."""
+    """The matches of a search in other projects, counted; a store of one project is not searched again."""
     chosen = found.filters
     everywhere = replace(chosen, project_key="")
     with memory.database.read() as tx:
         others = _of_others(_by_project(tx, replace(chosen, tags=(), session_id="", since=None, until=None)), chosen)
         if not others.total:
             return Elsewhere()
-        if found.match == NOTHING:  # the question named nothing but a time
+        if found.match == NOTHING:  # the query only named a time
             return _of_others(_by_project(tx, chosen), chosen)
         total = tx.words.count(found.match, everywhere) - found.total
         if not 0 < total <= MOST_TOLD_APART:

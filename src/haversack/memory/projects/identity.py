@@ -39,7 +39,7 @@ def detect_project(directory: str, *, explicit: str = "") -> str:
 
 
 def project_key(name: str) -> str:
-    """What two project names are compared by: case, width and surrounding space make no difference."""
+    """The key of a project name, without differences of case, width and surrounding space."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
@@ -104,7 +104,7 @@ def _absolute(directory: str) -> str:
     try:
         return os.path.abspath(directory)
     except OSError:
-        # The working directory is gone; a relative path has nothing to stand on.
+        # The working directory is gone, so a relative path cannot be resolved.
         return directory
 
 

@@ -1,1 +1,1 @@
-"""Everything that changes what is remembered."""
+"""Saving, changing, deleting and compacting observations."""

@@ -1,4 +1,4 @@
-"""What a caller's texts and numbers must be before anything is written."""
+"""Checks of a caller's texts and numbers before anything is written."""
 
 from haversack.errors import InvalidArgument, TooLarge
 from haversack.patterns import pattern

@@ -26,7 +26,7 @@ class Candidates:
 
 @record
 class Compacted:
-    """What a compaction deleted, the ids that did not match, and the summary that was saved."""
+    """The result of a compaction: the ids deleted, those that did not match, and the saved summary."""
 
     deleted: tuple[Observation, ...]
     refused: tuple[int, ...]
@@ -40,7 +40,7 @@ def _cutoff(memory: Memory, older_than_days: int) -> int:
 
 
 def candidates(memory: Memory, filters: Filters, older_than_days: int) -> Candidates:
-    """What is old enough to be compacted; pinned observations never are."""
+    """The observations old enough to be compacted; pinned ones never are."""
     cutoff = _cutoff(memory, older_than_days)
     with memory.database.read() as tx:
         found = observations.older_than(tx, filters, cutoff, CANDIDATES)

@@ -1,4 +1,4 @@
-"""Changing what is remembered: update, delete, restore, and the earlier texts."""
+"""Changing observations: update, delete, restore, and their earlier texts."""
 
 from haversack.digests import blake2b
 from haversack.errors import Changed, Conflict, InvalidArgument, NotFound
@@ -39,7 +39,7 @@ class Changes:
 
 @record
 class Updated:
-    """What an update did."""
+    """The result of an update."""
 
     observation: Observation
     changed: tuple[str, ...]
@@ -80,7 +80,7 @@ def update(memory: Memory, identifier: int, changes: Changes, *, expected_hash: 
 
 
 def state_hash(observation: Observation) -> str:
-    """A short digest of an observation and its state, which any change of it changes."""
+    """A short digest of an observation and its state; any change gives another one."""
     parts = (observation.content_hash, observation.title, observation.content, *observation.tags,
              str(observation.importance), observation.status, observation.verification, str(observation.pinned),
              observation.topic_key, str(observation.deleted_at))  # fmt: skip

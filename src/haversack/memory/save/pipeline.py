@@ -35,7 +35,7 @@ MINUTE = 60_000_000
 
 @record
 class Draft:
-    """What a caller wants remembered."""
+    """The values of an observation to save."""
 
     title: str
     content: str
@@ -55,7 +55,7 @@ class Draft:
 
 @record
 class Saved:
-    """What became of a draft."""
+    """The result of saving a draft."""
 
     outcome: Literal["saved", "updated", "duplicate"]
     id: int
@@ -135,8 +135,8 @@ def redacted(memory: Memory, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
 
 
 def content_hash(draft: Draft) -> str:
-    """What makes two drafts the same: place, kind, and the very title and content but for white space around them."""
-    # Case and spacing may be what changed: an indented line is another program.
+    """The hash by which drafts are duplicates: place, kind, title and content without surrounding white space."""
+    # Case and inner spacing count: an indented line can be another program.
     folded = (normalize("NFC", text).strip() for text in (draft.title, draft.content))
     parts = (project_key(draft.project), draft.scope, draft.namespace, draft.kind, *folded)
     return blake2b("\x1f".join(parts).encode(), digest_size=16).hexdigest()
@@ -211,5 +211,5 @@ def _new_text(tx: Writer, held: Observation, draft: Draft, fingerprint: str, now
         observations.retag(tx, held.id, draft.tags or held.tags)
     observations.move_to_end(tx, held.id)
     index_words.index(tx, held.id)
-    # The first text is revision 1, so what is live now is one more than what is kept.
+    # The first text is revision 1, so the live text is one more than the stored revisions.
     return Saved("updated", held.id, held.session_id, held.project, revision=revision + 1)

@@ -1,4 +1,4 @@
-"""Proposing the topic key under which later versions of the same matter replace this one."""
+"""Proposing a topic key, under which later versions of the same subject replace this one."""
 
 from haversack.text.stems import stem
 from haversack.text.stop_words import STOP_WORDS
@@ -27,7 +27,7 @@ _FAMILY_OF_KIND = {
 _KINDS_WITHOUT_FAMILY = frozenset({"", "manual", "observation", "passive"})
 _DEFAULT_FAMILY = "topic"
 
-# The stems of the words that tell the family, and that the slug then need not repeat.
+# The stems of words that imply a family, which the slug need not repeat.
 _TELLING: dict[str, frozenset[str]] = {
     "bug": frozenset({"bug", "bugfix", "crash", "error", "fix", "hotfix", "panic", "regress"}),
     "decision": frozenset({"adopt", "adr", "choos", "chose", "chosen", "decid", "decis"}),
@@ -69,7 +69,7 @@ def _words(text: str) -> list[str]:
 
 
 def _slug(words: list[str], told_by_family: frozenset[str]) -> str:
-    """The words that tell most, as many as there is room for; stop words only when there is nothing else."""
+    """The most significant words, as many as fit; stop words only when there is nothing else."""
     telling = [word for word in words if word not in STOP_WORDS]
     kept = [word for word in telling if stem(word) not in told_by_family] or telling or words
     slug = ""

@@ -1,4 +1,4 @@
-"""Which words an observation is found under."""
+"""The words under which an observation is indexed."""
 
 from haversack.memory.room import Memory
 from haversack.patterns import pattern
@@ -15,7 +15,7 @@ _LONGEST_LABEL = 3
 
 
 def label(title: str, content: str) -> str:
-    """Who or what a text says it is from: a leading "Name:", else a short title; lower case, else empty."""
+    """The source a text names: a leading "Name:", else a short title, in lower case; empty without one."""
     speaker = _SPEAKER.match(content)
     words = _WORD.findall((speaker[1] if speaker else title).lower())
     return " ".join(words) if 0 < len(words) <= _LONGEST_LABEL else ""
@@ -27,7 +27,7 @@ def asks(content: str) -> int:
 
 
 def index(tx: Writer, identifier: int) -> None:
-    """Index an observation as it now stands; a deleted one leaves the index."""
+    """Index the present state of an observation; a deleted one leaves the index."""
     observation = observations.get(tx, identifier)
     if observation is None or observation.deleted_at is not None:
         tx.words.remove(identifier)
@@ -36,12 +36,12 @@ def index(tx: Writer, identifier: int) -> None:
 
 
 def index_new(tx: Writer, identifier: int, title: str, content: str, tags: tuple[str, ...], topic_key: str) -> None:
-    """Index an observation that was inserted in this transaction, from what it was made of."""
+    """Index an observation that was inserted in this transaction, from its texts."""
     tx.words.add(identifier, entry_of(title, content, tags, topic_key))
 
 
 def entry_of(title: str, content: str, tags: tuple[str, ...], topic_key: str) -> IndexEntry:
-    """What an observation is found under, made of its texts."""
+    """The index entry of an observation, from its texts."""
     return IndexEntry(index_text(title), index_text(content), index_text(" ".join((*tags, topic_key))))
 
 

@@ -1,4 +1,4 @@
-"""What the best notes lead to: notes they are related to, and notes whose titles they mention.
+"""Links from the best notes: to related notes, and to notes whose titles they mention.
 
 A question often names one note while the answer stands in another that the first one mentions. Only notes lead
 further: the turns of a conversation have their neighbours instead.
@@ -45,7 +45,7 @@ _QUALIFIER = pattern(r"(?<=\S)\s*\([^()]*\)$")
 
 @record
 class _Step:
-    """What one source gives a place: how much, and up to which score."""
+    """The gain one source gives a place, and the score it may not exceed."""
 
     gain: float
     ceiling: float
@@ -86,12 +86,12 @@ def named(tx: Reader, text: str, scores: Mapping[int, float]) -> dict[int, float
 
 
 def _spaced(stems: Sequence[str]) -> str:
-    """Stems as a text in which others can be looked for; it never holds a title without a word."""
+    """Stems joined by spaces, for substring search; a title without words never matches."""
     return f" {' '.join(stems)} "
 
 
 def _likely(names: Iterable[_Name], text: str) -> list[_Name]:
-    """The names a text may mention: almost all are told apart by how their words begin, before any is stemmed."""
+    """The names a text may mention: a check of word beginnings excludes almost all before stemming."""
     beginnings = {word[:_BEGINNING] for word in words_in(fold(text))}
     return [each for each in names if each.beginnings and beginnings.issuperset(each.beginnings)]
 
@@ -137,7 +137,7 @@ def _names(titles: Mapping[int, str]) -> list[_Name]:
 
 
 def _rare_words(tx: Reader, sources: Iterable[Observation]) -> list[str]:
-    """The rarest stems of the notes that some other row holds too, as far as their rows are few together."""
+    """The rarest stems of the notes that also occur in other rows, while their rows are few in total."""
     telling = [dict.fromkeys(stem(fold(word)) for word in _telling(source.content)) for source in sources]
     stems = list({word for words in telling for word in words})
     counted = dict(zip(stems, tx.words.rows_with_stems([[each] for each in stems]), strict=True)) if stems else {}
@@ -153,7 +153,7 @@ def _rare_words(tx: Reader, sources: Iterable[Observation]) -> list[str]:
 
 
 def _telling(text: str) -> list[str]:
-    """The words of a text that names are made of, as far as that shows: with capitals or digits, else the longest."""
+    """The words of a text that are likely names: those with capitals or digits, else the longest."""
     typed = dict.fromkeys(words_in(text))
     names = [word for word in typed if word != word.lower() or not word.isalpha()]
     if len(names) >= RARE_WORDS:
@@ -164,7 +164,7 @@ def _telling(text: str) -> list[str]:
 
 
 def _follow_relations(tx: Reader, sources: Mapping[int, float], chosen: Filters, steps: dict[int, list[_Step]]) -> None:
-    """Add what the sources give along the relations of the graph."""
+    """Add the gains along the relations of the sources."""
     ends: dict[int, list[_Step]] = {}
     for relation in relations.touching(tx, list(sources)) if sources else ():
         for here, there in ((relation.from_id, relation.to_id), (relation.to_id, relation.from_id)):

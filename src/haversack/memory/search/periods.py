@@ -1,4 +1,4 @@
-"""When a question is about: dates it names, or speaks of from today's point of view, against the dates stored."""
+"""The times a question is about: dates it names, or relative ones such as "last week"."""
 
 from datetime import date
 
@@ -31,7 +31,7 @@ happened has have i in is it list made me my notes of on our saved see show sinc
 things this to until up was we were what which work worked working you s
 """
 _SAYS_NO_MORE = frozenset(_ASKING_WORDS.split())
-# Without one of these, or a digit, a text speaks of no time.
+# A text without one of these, or a digit, names no time.
 _SIGNS = frozenset((*_MONTHS, "ago", "last", "this", "past", "previous", "today", "yesterday"))
 _TIME_WORDS = _SIGNS.union(
     _WEEKDAYS, _NUMBERS, ("a", "an", "of", "day", "week", "month", "year", "days", "weeks", "months", "years")
@@ -89,7 +89,7 @@ def _in_english(text: str) -> str:
 
 
 def periods_in(text: str, now: int) -> tuple[When, ...]:
-    """The times a text speaks of, the most exact kind found."""
+    """The periods a text names, of the most exact kind found."""
     lowered = _in_english(text)
     if _SIGNS.isdisjoint(words_in(lowered)) and not any(character.isdigit() for character in lowered):
         return ()

@@ -1,4 +1,4 @@
-"""Reading what a person or a model typed as a query, and what the index is asked for.
+"""Parsing a query of a person or a model, and the expressions the index is searched with.
 
 There is no query syntax to get wrong: everything is words, except that a trailing `*` asks for a prefix and that
 "quoted phrases" rank high. A phrase is required when the query is nothing but quotes, or with `match=all`.
@@ -69,7 +69,7 @@ class Term:
 
 @record
 class Query:
-    """What was asked for, without the words that carry no meaning; without terms, nothing was.
+    """A parsed query without stop words; without terms, the text was empty.
 
     `pairs` are words that were typed side by side, with none left out between them.
     """
@@ -80,7 +80,7 @@ class Query:
 
 @record
 class Sought:
-    """One thing to look for on its own: stems the index holds, or an expression where stems will not do."""
+    """One item to look up: stems in the index, or an expression where stems are not enough."""
 
     expression: Expression
     stems: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class Sought:
 
 
 def sought(query: Query) -> tuple[Sought, ...]:
-    """What a query looks for, word by word; an identifier counts as a whole and by each of its parts."""
+    """The items a query looks up, word by word; an identifier counts as one and by each of its parts."""
     found: dict[Expression | tuple[str, ...], Sought] = {}
     for term in query.terms:
         for each in _sought_in(term):
@@ -160,7 +160,7 @@ def _may_quote(text: str) -> bool:
 
 
 def match_expression(query: Query, *, mode: Mode = "any") -> Expression:
-    """What a row must fulfil to match the query; nothing matches an empty one.
+    """The expression that rows must match for the query; nothing matches an empty one.
 
     `any` finds what holds any of the words, `all` what holds every one; required terms are required in both, and
     beside them the others only rank.
@@ -175,7 +175,7 @@ def match_expression(query: Query, *, mode: Mode = "any") -> Expression:
 
 
 def term_expression(term: Term, *, mode: Mode = "any") -> Expression:
-    """What a row must fulfil to hold one term."""
+    """The expression that rows must match for one term."""
     if term.kind == "prefix":
         return _prefix_expression(term)
     phrase = _spelled(term.tokens)
@@ -224,7 +224,7 @@ def _is_noise(term: Term) -> bool:
     if term.required or term.kind == "prefix":
         return False
     if is_symbol(term.text[0]) and len(term.text) == 1:
-        # Arrows and mathematical signs stand everywhere; pictures were meant.
+        # Arrows and mathematical signs are too common; only pictographs are searched.
         return unicodedata.category(term.text) != "So"
     return all(token in STOP_WORDS for token in term.tokens)
 

@@ -26,7 +26,7 @@ ENDS_ASKING, ANSWERS, OPENS = -0.9, 0.7, 1.4
 
 @record
 class Asked:
-    """What of a query is not about words: the words as spoken, for names, the dates it names, when it was asked."""
+    """The parts of a query beside its terms: all its words, for names; the dates it names; the time it was asked."""
 
     spoken: frozenset[str]
     periods: tuple[When, ...]
@@ -59,7 +59,7 @@ class Parts:
 
 @record
 class Scored:
-    """A candidate with its score, and what the score was made from."""
+    """A candidate with its score, and the parts of the score."""
 
     row: Placed
     score: float

@@ -1,7 +1,7 @@
 """The arithmetic of relevance, one for notes and one for the turns of a conversation.
 
-A note says what it is about itself, so its own words decide (BM25F). A turn leans on the turns around it and on what
-its session is about. Which arithmetic applies is decided for each row by the session it belongs to.
+A note says what it is about itself, so its own words decide (BM25F). A turn also depends on neighbouring turns and on
+the topic of its session. Which arithmetic applies is decided for each row by the session it belongs to.
 
 The weights for notes were chosen on samples of five sets (linked notes, rules, commit messages), and tried on three
 others (a code base, manual pages, another change log) by which none was chosen; those for turns on half of a set of
@@ -47,7 +47,7 @@ words of its question."""
 
 @record
 class Postings:
-    """Where one thing sought stands: its weight in the query, its inverse frequency, and its rows by place."""
+    """The occurrences of one looked-up item: its weight in the query, its inverse frequency, and its rows by place."""
 
     weight: float
     frequency: float
@@ -81,7 +81,7 @@ def as_postings(matches: Iterable[Match]) -> dict[int, Posting]:
 
 
 def inverse_frequency(total: int, holding: int) -> float:
-    """How telling it is to hold a word that so many of all hold; never negative."""
+    """The inverse document frequency of a word that `holding` of `total` rows have; never negative."""
     return log(1 + max(0.5, total - holding + 0.5) / (holding + 0.5))
 
 
@@ -114,7 +114,7 @@ def brevity(gathered: Sequence[Postings], scores: Mapping[int, float], usual_uni
 
 
 def score_sessions(gathered: Sequence[Postings], sessions: int) -> dict[int, float]:
-    """Session number -> how much the whole of it is about the query."""
+    """Session number -> relevance of the whole session."""
     scores: dict[int, float] = {}
     for postings in gathered:
         holding = Counter([place >> SESSION_BITS for place in postings.rows])
@@ -131,7 +131,7 @@ def most_promising(
     usual_units: float,
     count: int,
 ) -> Promising:
-    """The best places of either kind, since which kind a row is of is looked up for these alone."""
+    """The best places of either kind; the kind of a row is looked up only for these."""
     notes = score_notes(gathered, usual_units)
     turns = {place: score / NOTE_SCALE + sessions[place >> SESSION_BITS] for place, score in notes.items()}
     for place, score in score_notes(pairs, usual_units).items():

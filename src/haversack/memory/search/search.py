@@ -1,4 +1,4 @@
-"""Finding: a query as a person would type it, ranked by relevance, with true totals."""
+"""Search: the observations that match a query, ranked by relevance, with exact totals."""
 
 from collections.abc import Mapping, Sequence
 
@@ -49,9 +49,8 @@ CONVERSATION_ASKS, CONVERSATION_TURNS = 10, 6
 class Found:
     """The best matches, the ids of the others in order, and how many match in all.
 
-    `beside` are those of them that do not match themselves but stand beside a match, in a conversation or by what
-    they mean: they are not part of the total. `newest` is the highest id there was: what has a higher one was added
-    after the search.
+    `beside` are those of them that do not match but are neighbours of a match or similar in meaning: they are not part
+    of the total. `newest` is the highest id at that time: a higher id was added after the search.
     """
 
     query: Query
@@ -135,14 +134,14 @@ def search(memory: Memory, text: str, chosen: Filters, *, mode: Mode = "any", li
 
 
 def _expected(tx: Reader, query: Query, chosen: Filters) -> list[Statement]:
-    """What every search asks first, whatever it finds."""
+    """The queries every search makes first, sent ahead."""
     stems = [each.stems for each in sought(query) if each.stems]
     counted = observations.counting(_markable(chosen))
     return [*tx.words.expected(stems, chosen), counted, observations.NEWEST]
 
 
 def _written_in(memory: Memory, query: Query, days: Span, chosen: Filters, limit: int) -> Found:
-    """What was written in some days, the newest first: the answer to a question that names nothing but a time."""
+    """The observations of some days, newest first: the result of a query that only names a time."""
     since, until = days.first * DAY, (days.last + 1) * DAY - 1
     within = replace(
         chosen,
@@ -196,7 +195,7 @@ def _by_words(
 
 @record
 class Reach:
-    """Where a search looks: the filters, figures of the whole store, and what share of it the filters leave."""
+    """The reach of a search: the filters, figures of the store, and the share of it that passes the filters."""
 
     chosen: Filters
     census: Census
@@ -211,7 +210,7 @@ class Reach:
         return scoring.as_postings(tx.words.matching(match, self.chosen, most))
 
     def postings(self, sought: Sought, count: int, rows: Mapping[int, Posting]) -> Postings:
-        """What was found of one thing sought that stands in `count` rows of the store."""
+        """The postings of one looked-up item that occurs in `count` rows of the store."""
         return Postings(sought.weight, scoring.inverse_frequency(self.census.rows, count), rows)
 
 
@@ -220,14 +219,14 @@ def _reach(tx: Reader, chosen: Filters, census: Census) -> Reach:
 
 
 def _markable(chosen: Filters) -> Filters:
-    """What of the filters the index can tell by itself, without looking rows up."""
+    """The filters that the index can check itself, without reading rows."""
     return replace(chosen, tags=(), session_id="", since=None, until=None)
 
 
 def _gather(tx: Reader, counted: Sequence[tuple[Sought, int]], reach: Reach) -> list[Postings]:
     """The postings of each thing sought, given with the rows it stands in, the rarest first.
 
-    Past the ceiling on rows read a word only reorders what rarer ones found.
+    Beyond the limit on rows read, a word only reorders the results of rarer ones.
     """
     whole: list[int] = []
     rows: dict[int, Mapping[int, Posting]] = {}
@@ -250,7 +249,7 @@ def _gather(tx: Reader, counted: Sequence[tuple[Sought, int]], reach: Reach) -> 
 
 
 def _gather_pairs(tx: Reader, query: Query, counted: Sequence[tuple[Sought, int]], reach: Reach) -> list[Postings]:
-    """Where two words stand side by side that were typed so, unless both are common."""
+    """The postings of adjacent words of the query, unless both are common."""
     rows = {each.stems: count for each, count in counted if each.stems}
     gathered = []
     for pair in query.pairs:
@@ -263,8 +262,8 @@ def _gather_pairs(tx: Reader, query: Query, counted: Sequence[tuple[Sought, int]
 
 
 def _count_there(tx: Reader, each: Sought, count: int, reach: Reach, room: int) -> int:
-    """How many rows hold a word where the search looks: a word that is common in the store may be rare there."""
-    # Counting has its price too, so it is not tried where words are likely to be too many.
+    """How many rows within the filters hold a word: a word that is common in the store may be rare there."""
+    # Counting has a cost too, so it is skipped where a word is likely too common.
     if count > room and reach.share < NARROW and count * reach.share <= 2 * room:
         return tx.words.count(each.expression, _markable(reach.chosen))
     return count
@@ -283,7 +282,7 @@ def _by_whole_query(
 ) -> list[Scored]:
     """Candidates that fulfil every condition of the query, by their own words; none of them is a mere neighbour.
 
-    Of very many, those are put in order that were added last.
+    Of very many, only the last added are ranked.
     """
     reach = Reach(chosen, tx.words.census(), 1.0)
     matches = tx.words.matching(match, chosen, MOST_FIRST)
@@ -314,7 +313,7 @@ def _degrees(tx: Reader, rows: list[Placed]) -> dict[int, int]:
 
 
 def check_length(text: str) -> None:
-    """Refuse a text that is no question: 64 of its words would be searched for, after reading all of it."""
+    """Refuse a text that is too long for a query: only 64 of its words would be searched."""
     if len(text) > LONGEST_QUERY:
         raise InvalidArgument(
             f"query has {len(text):,} characters", hint=f"use at most {LONGEST_QUERY:,}: the words that matter"

@@ -1,4 +1,4 @@
-"""Where a query matches in a text, and the piece of the text that shows it best."""
+"""The matches of a query in a text, and the snippet that shows them best."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _ZERO_WIDTH_JOINER = "\u200d"
 
 @record
 class _Needle:
-    """One thing looked for: `start` is what a match begins with, `stem` what its whole word comes down to."""
+    """One search word: `start` is the beginning of a match, `stem` the stem of its full word."""
 
     start: str
     stem: str = ""
@@ -107,7 +107,7 @@ def _word_end(line: str, end: int, reach: int) -> int:
 
 
 def _is_inside_character(line: str, place: int) -> bool:
-    """Whether a cut here would part what a reader sees as one character."""
+    """Whether a cut here would split a visible character."""
     after = line[place]
     if after.isascii():
         return False
@@ -160,14 +160,14 @@ def _matches(text: str, query: Query) -> list[_Match]:
 
 
 def _offsets(text: str) -> list[int]:
-    """For each character of the folded text its place in the text; some fold to nothing."""
+    """For each character of the folded text its position in the text; some fold to nothing."""
     return [*(place for place, character in enumerate(text) if fold(character)), len(text)]
 
 
 def _needles_of(query: Query) -> tuple[_Needle, ...]:
     global _last
     last = _last
-    # One query is looked for in many texts; to tell it by its identity is faster than by its content.
+    # One query is used on many texts; comparing identities is faster than comparing contents.
     if last is None or last[0] is not query:
         needles = (needle for term in query.terms for needle in _needles(term) if needle.start)
         _last = last = (query, tuple(dict.fromkeys(needles)))

@@ -1,1 +1,1 @@
-"""Records that leave the store and come into it: files, and stores of another engine."""
+"""Export and import of records: files, and stores of another engine."""

@@ -37,7 +37,7 @@ PAUSE = 0.1
 
 @record
 class Imported:
-    """How many records an import added, brought up to date, and found there already."""
+    """How many records an import added, updated, and found unchanged."""
 
     added: int
     updated: int
@@ -92,9 +92,10 @@ def _line(kind: str, values: Mapping[str, object]) -> str:
 
 
 def import_(memory: Memory, lines: Iterable[str]) -> Imported:
-    """Add what is not there yet, a batch at a time; a wrong line is an error that names it and says what is in.
+    """Add what is not there yet, in batches; a wrong line is an error that says how many records were imported.
 
-    Others save between the batches. An interrupt says how many records are in; importing again goes on from there.
+    Others save between the batches. An interrupt reports how many records were imported; importing again continues from
+    there.
     """
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
 
@@ -143,7 +144,7 @@ def _kept(before: int) -> str:
 class _Reading:
     """One import under way; ids of this store by the uid of what they stand for.
 
-    Into an empty store everything comes with the id it had, since texts name others by it.
+    In an empty store records keep their ids, since texts refer to them.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -175,7 +176,7 @@ class _Reading:
             self._move([each for each, _ in held], [each for each, _ in merged])
 
     def _move(self, order: Sequence[int], wanted: Sequence[int]) -> None:
-        """Put observations that stand in one order into another, with as few of them moved as that takes."""
+        """Reorder observations with as few moves as possible."""
         same = next((at for at, (one, other) in enumerate(zip(order, wanted, strict=False)) if one != other), None)
         if same is None:
             return
@@ -190,7 +191,7 @@ class _Reading:
                 observations.move_to_end(self.tx, identifier)
 
     def problem(self, given: str | dict[str, Any], outcomes: dict[str, int]) -> str:
-        """Take a line or a record and count what became of it; what is wrong with it, if anything."""
+        """Import a line or a record and count the outcome; returns what is wrong with it, if anything."""
         try:
             outcomes[self.take(json.loads(given) if isinstance(given, str) else given)] += 1
         except RecursionError:
@@ -316,7 +317,7 @@ class _Reading:
 
 
 _OF_THE_STORE = ("uid", "created_at", "pinned", "duplicate_count", "access_count", "last_accessed_at", "deleted_at")
-"""What a new text from elsewhere leaves as it is here."""
+"""Fields that an imported new text does not change."""
 
 
 def _texts(observation: Observation) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""A store moved to another engine: copied in batches, and compared row by row before it counts as one."""
+"""Moving a store to another engine: copied in batches, and compared row by row before it is used."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -15,7 +15,7 @@ from haversack.store.records import Filters
 from haversack.values import record
 
 SEARCHES = 200
-"""Questions asked of both stores before a copy is believed."""
+"""Searches run on both stores to verify a copy."""
 INDEX = "search index"
 Step = Callable[[str, int], None]
 
@@ -42,7 +42,7 @@ def migrate(
 ) -> Migrated:
     """Copy a store into an empty one; any difference undoes the end of it and is named.
 
-    Cut off, it goes on from its last batch when it is done again; until then nobody can use the target. A source that
+    An interrupted copy continues from its last batch; until it is complete nobody can use the target. A source that
     is damaged is refused; it is never changed.
     """
     source.note_export(f"copied to {target.describe()}")
@@ -70,7 +70,7 @@ def _filled(source: Engine, reading: Reader, incoming: Incoming, step: Step) -> 
     except _Differs:
         if not resumed:
             raise
-    # The source has changed since the earlier try, so that what was copied then is of no use.
+    # The source has changed since the earlier attempt, so its rows are discarded.
     step("what was copied before differs from the source: copying anew", 0)
     anew = _Progress()
     with incoming.batch(anew.written()) as batch:

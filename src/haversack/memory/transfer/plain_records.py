@@ -1,4 +1,4 @@
-"""Observations that come from elsewhere: a title and a content, and whatever else is known of them."""
+"""Observations from outside: a title and a content, with optional other fields."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -70,7 +70,7 @@ def _uid(given: object, fingerprint: str) -> str:
 
 
 def uid(origin: str) -> str:
-    """The uid of what another program knows by a name of its own."""
+    """The uid for a record of another program, from its name there."""
     return blake2b(origin.encode(), digest_size=12).hexdigest()
 
 

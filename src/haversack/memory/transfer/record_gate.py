@@ -1,4 +1,4 @@
-"""What every record that comes into the store from a file must be."""
+"""The checks of every imported record."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -26,7 +26,7 @@ from haversack.values import replace
 
 
 class Gate:
-    """What `mem_save` checks and takes out, asked of every record that comes in."""
+    """Applies the checks and the redaction of `mem_save` to imported records."""
 
     def __init__(self, memory: Memory) -> None:
         self._longest = memory.settings.max_content
