@@ -87,7 +87,7 @@ class _Section:
         self.has_labels = False
 
     def ends_at(self, heading: _Heading) -> bool:
-        """Whether a heading ends the section; bold lines do not where the section began with a real heading."""
+        """Whether a heading ends the section; a bold line does not where the section's items began under one."""
         if heading.level == _UNMARKED > self.level:
             self.has_labels = self.has_labels or not self.has_items
             return not self.has_labels

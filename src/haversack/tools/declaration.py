@@ -32,7 +32,7 @@ class Range:
 
 @record
 class Unlisted:
-    """Marks a parameter that callers of other memories send: it is taken, and clients are not told of it."""
+    """Marks a parameter that callers of other memory programs send: it is accepted, but not listed."""
 
 
 @record
@@ -139,7 +139,7 @@ class Tool:
         return " ".join((self.function.__doc__ or "").strip().split("\n\n")[0].split())
 
     def run(self, caller: Caller, level: str, values: Mapping[str, Any]) -> Outcome:
-        """The function's answer; a function with a second positional parameter is told the detail level."""
+        """The function's outcome; a second positional parameter gets the detail level."""
         if self.function.__code__.co_argcount > 1:
             return self.function(caller, level, **values)
         return self.function(caller, **values)
@@ -231,8 +231,8 @@ def tool(
     (as those that write do, unless they say otherwise) has short replies, so clients are not told of `max_tokens`.
     `commands` say how it is typed; a tool without any is typed by its name, with the parameters it needs in order.
     A tool that is `terminal_only`, as it reads or writes any file its caller names, is never offered to a model;
-    one that is `always_loaded` stays in view of clients that load tools when they are searched for. What an `atomic`
-    tool changes is written in one transaction with its debit and its work log: for short writes that come often.
+    one that is `always_loaded` stays in view of clients that load tools when they are searched for. The changes of an
+    `atomic` tool are written in one transaction with its debit and its work log entry: for short, frequent writes.
     """
 
     def declare(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -269,14 +269,14 @@ def resumes(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def resuming(name: str) -> Callable[..., Any]:
     """The function registered under a name by `resumes`."""
     if name not in _RESUMES:
-        from haversack.tools.registry import load_mentioning  # this process need not have loaded what began
+        from haversack.tools.registry import load_mentioning  # this process may not have imported the tool yet
 
         load_mentioning(f'@resumes("{name}")', until=lambda: name in _RESUMES, mark="@resumes(")
     return _RESUMES[name]
 
 
 def samples(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register how a result that goes on shows some of what is behind, for its price: `(caller, rest) -> blocks`."""
+    """Register how a result that goes on samples its remaining items, to price them: `(caller, rest) -> blocks`."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _SAMPLING[name] = function

@@ -1,4 +1,4 @@
-"""Prompts: what a person picks by name in a client, declared like tools as one annotated function each."""
+"""Prompts that a person picks by name in a client, each declared as one annotated function, like tools."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Finding tools: the modules of this room are searched for a name, and only those that mention it are imported.
+"""Finding tools: the sources of this room are searched for a name, and only modules that mention it are imported.
 
 A tool is declared by its decorator and nowhere else. Reading the sources of the room takes about a millisecond,
 importing all of it a hundred times that.

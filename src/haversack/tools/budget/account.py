@@ -199,7 +199,7 @@ def _named(caller: Caller, account: str) -> str:
 
 
 def standing_line(caller: Caller) -> str:
-    """How the account in force stands, for replies that end a session; empty where there is none."""
+    """A line with the figures of the account in force, for replies that end a session; empty without an account."""
     if not caller.account:
         return ""
     standing = caller.ledger.standing(caller.account)
@@ -300,7 +300,7 @@ def _name(entry: Entry) -> str:
 
 
 def _rest(caller: Caller, found: Sequence[Entry], total: int, *, since: int) -> Rest | None:
-    """The entries after these, from the history as it is now: what is evicted meanwhile is shown all the same."""
+    """The entries after these, from the history as it is now: entries evicted meanwhile are shown too."""
     if not found or total <= len(found):
         return None
     left = total - len(found)
@@ -311,7 +311,7 @@ def _rest(caller: Caller, found: Sequence[Entry], total: int, *, since: int) -> 
 
 @samples("work_log")
 def _sample(caller: Caller, rest: Rest) -> list[Block]:
-    """Some of the entries, spread evenly: those that are shown may be quite unlike those behind them."""
+    """Some of the entries, spread evenly, since those shown may differ from the remaining ones."""
     state = rest.state
     found = caller.log.entries(state["account"], rest.items, before=state["before"], since=state["since"])
     return [_block(entry) for entry in found[:: max(1, len(found) // SAMPLED)]]

@@ -10,9 +10,9 @@ from haversack.worklog.ledger import Standing
 
 @record
 class Provenance:
-    """The source of each tier, and the last the host told of its model's context; `context` of 0 is nothing told.
+    """The source of each tier, and the host's last report of its context; a `context` of 0 means no report.
 
-    `compacted` is when a host last said that it had compacted its context, and which.
+    `compacted` is when a host last reported a compaction, and which host.
     """
 
     sources: dict[str, str]
@@ -23,7 +23,7 @@ class Provenance:
     compacted: SessionEvent | None = None
 
     def lines(self) -> list[str]:
-        """What `budget_status` says of it."""
+        """The lines of `budget_status` about it."""
         told = ", ".join(f"{tier.replace('_', ' ')} {source}" for tier, source in self.sources.items())
         lines = [f"Sources: {told}."]
         if self.context:

@@ -73,7 +73,7 @@ def list_observations(
 
 
 def _why_nothing(caller: Caller, chosen: Filters, *, named: str, kind: str, tags: list[str]) -> str:
-    """What to say of an empty list: an unknown filter, a place where nothing is yet, or just that."""
+    """The message of an empty list: an unknown filter, an empty place, or just that nothing matches."""
     if unknown := unknown_in(caller, chosen, project=named, kind=kind, tags=tags):
         return unknown
     place = Filters(project_key=chosen.project_key)
@@ -139,7 +139,7 @@ def _rest_of_sessions(
 
 @samples("sessions")
 def _sample_of_sessions(caller: Caller, rest: Rest) -> list[Block]:
-    """Some of the sessions, spread evenly: those that are shown may be quite unlike those behind them."""
+    """Some of the sessions, spread evenly, since those shown may differ from the remaining ones."""
     found = _sessions_after(caller, rest.state, min(rest.items, MOST_LOOKED_AT))
     return _blocks_of(caller, found[:: max(1, len(found) // SAMPLED)])
 

@@ -1,4 +1,4 @@
-"""`mem_stats` and `memory_figures`: what the store holds, in figures."""
+"""`mem_stats` and `memory_figures`: counts and tokens of the store."""
 
 from typing import Annotated
 

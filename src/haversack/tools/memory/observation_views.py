@@ -71,7 +71,7 @@ def observation_block(
 
 
 def weight_at(units: int, size: int, title: int, level: str) -> int:
-    """About the tokens of an observation at a level, by what the store knows of its text."""
+    """The estimated tokens of an observation at a level, from the sizes in the store."""
     head = 6 + min(title, TITLE_WIDTH) // 4
     if level == "summary":
         return head
@@ -112,7 +112,7 @@ def found_block(
 
 
 def gone_block(identifier: int) -> Block:
-    """What stands where an observation was that has been deleted since."""
+    """The block in place of an observation that has been deleted since."""
     return Block(
         f"#{identifier}",
         lambda _: f"#{identifier} is gone: it was deleted since",

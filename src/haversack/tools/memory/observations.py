@@ -80,7 +80,7 @@ def first_words(content: str) -> str:
 
 
 def saved_reply(caller: Caller, saved: pipeline.Saved, title: str) -> Done:
-    """What became of a draft, in a sentence and as facts."""
+    """The reply to a save, as a sentence and as facts."""
     message = {
         "saved": f"saved #{saved.id}",
         "updated": f"updated #{saved.id} (revision {saved.revision})",

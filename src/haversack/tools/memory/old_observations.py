@@ -1,4 +1,4 @@
-"""`mem_compact`: old observations with what they cost, and a summary in their place."""
+"""`mem_compact`: listing old observations with their cost, and replacing them by a summary."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -91,7 +91,7 @@ def _others(caller: Caller, ids: Sequence[int], project: str) -> Rest:
 
 @samples("candidates")
 def _sample(caller: Caller, rest: Rest) -> list[Block]:
-    """Some of the observations, spread evenly: the newest may be quite unlike the oldest."""
+    """Some of the observations, spread evenly, since the newest may differ from the oldest."""
     found = search.by_ids(caller.memory, spread(rest.state["ids"]))
     return _candidates(caller, rest.state.get("project", ""), found)
 

@@ -118,7 +118,7 @@ def _rest(caller: Caller, gathered: gathering.Gathered, filters: Filters, left: 
 
 
 def _behind(caller: Caller, left: int, state: dict[str, Any]) -> Rest:
-    """So many memories from a state on, priced by those whose ids are known and by some that come behind them."""
+    """The remaining memories from a state on, priced by those whose ids are known and by a sample of the others."""
     ids = list(state["ids"])
     if left > len(ids) and "seen" in state:
         ids += _further(caller, state, 2 * WEIGHED)
@@ -187,7 +187,7 @@ def _why_empty(query: str, project: str, since: str) -> str:
 
 
 def _farewell(gathered: gathering.Gathered, shown: int) -> str:
-    """What the reader should forget, in a pack that builds on another; and why there is nothing, if so."""
+    """The memories a reader should forget, in a pack that builds on another; or why the pack is empty."""
     if gathered.candidates and not shown:
         return f"\nNothing fits: each of the {len(gathered.candidates)} candidates is larger than this budget.\n"
     if not gathered.gone:

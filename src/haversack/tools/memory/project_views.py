@@ -1,4 +1,4 @@
-"""How a reading of one project names the others, and how rows of several projects say which is theirs."""
+"""How a reading of one project mentions other projects, and how rows of several projects show theirs."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,7 +25,7 @@ def listed(caller: Caller, others: Sequence[tuple[str, int]]) -> str:
 
 
 def beside(caller: Caller, project: str, elsewhere: Elsewhere, what: str) -> Aside | None:
-    """What is said of other projects in a reading of one; None when they have nothing."""
+    """The note about other projects in a reading of one; None when they have nothing."""
     if not elsewhere.total:
         return None
     others = listed(caller, elsewhere.projects) if elsewhere.projects else f"{elsewhere.total:,}"

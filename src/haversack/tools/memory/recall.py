@@ -153,7 +153,7 @@ def _without_listed_summary(session: Session, listed: Container[str]) -> Session
 
 
 def _in_turns(sessions: list[Block], recent: list[Block], prompts: list[Block]) -> list[Block]:
-    """The sections of a context in turns, so that a small budget shows something of each, and most of the memories."""
+    """The items of a context's sections interleaved, so that a small budget shows some of each, mostly memories."""
     ordered: list[Block] = []
     for turn in range(max(len(sessions), len(prompts), -(-len(recent) // MEMORIES_IN_TURN))):
         ordered += (*sessions[turn : turn + 1], *prompts[turn : turn + 1])
@@ -214,7 +214,7 @@ def _row_of(caller: Caller, shown: Sequence[Observation]) -> InProject:
 @tool(Command("get", ("id",), aliases=("show",), examples=("haversack get 12",)), group="memory")
 def mem_get_observation(caller: Caller, *, id: Annotated[int, "As in #12"]) -> Outcome:
     """Everything about one memory: full content, relations with their ids."""
-    # What edits and relations need is not loaded for a search, which most starts are for.
+    # Imported here: a search, which most starts are for, needs neither edits nor relations.
     from haversack.memory.relations import relations_of
     from haversack.memory.save.edits import state_hash
 

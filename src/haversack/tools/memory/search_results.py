@@ -1,4 +1,4 @@
-"""Search results and recent lists as blocks, and how they go on beyond what was rendered."""
+"""Search results and recent lists as blocks, and how they continue beyond the rendered items."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ SAMPLED = 32
 FEW = 8
 """A rest of no more observations than this is priced exactly."""
 WEIGHED = 150
-"""How many observations of a rest are looked at to price it."""
+"""How many observations of a rest are read to price it."""
 
 
 def result(caller: Caller, found: Found, text: str, project: str, *, explain: bool, names_others: bool) -> Result:
@@ -115,7 +115,7 @@ def _sample(
 
 
 def spread(ids: Sequence[int]) -> list[int]:
-    """So many of the ids as prices are learned from, evenly from all over."""
+    """An evenly spread sample of the ids, for pricing."""
     wanted = len(ids) if len(ids) <= FEW else min(SAMPLED, max(FEW, len(ids) // 2))
     return [ids[place * len(ids) // wanted] for place in range(wanted)]
 
@@ -175,7 +175,7 @@ def _project(state: Mapping[str, Any]) -> str:
 def _blocks(
     caller: Caller, ids: Sequence[int], project: str, render: Callable[[Observation], Block], *, deleted: bool = False
 ) -> Iterator[tuple[int, Block]]:
-    """Observations by reference, as they are now; what was deleted since is said to be gone."""
+    """Observations by id, in their present state; deleted ones are shown as gone."""
     held = {each.id: each for each in search.by_ids(caller.memory, list(ids), deleted=deleted)}
     named = in_project(caller, project)
     for identifier in ids:
@@ -184,7 +184,7 @@ def _blocks(
 
 
 def _further(caller: Caller, rest: Rest, taken: int, state: dict[str, Any]) -> Rest:
-    """What remains after some were taken; others may have written meanwhile, so its size is what was known."""
+    """The rest after some items were taken; its size is the one known before, since others may write meanwhile."""
     remaining = max(1, rest.items - taken)
     query = parse_query(state["text"]) if "text" in state else None
     ids = state["ids"]
@@ -238,7 +238,7 @@ def rest_of_list(caller: Caller, filters: Filters, shown: list[Observation], tot
 
 
 def _behind(caller: Caller, filters: Filters, before: int) -> dict[str, Any]:
-    """What follows a position, by id: a position changes when a topic gets a new text, an id never does."""
+    """The observations after a position, by id: a topic's new text changes its position, never its id."""
     ids, before = recalling.behind(caller.memory, filters, before, SNAPSHOT)
     return {"filters": asdict(filters), "ids": ids, "before": before}
 

@@ -96,7 +96,7 @@ def mem_session_summary(
 
 
 def _with_standing(caller: Caller, done: Done) -> Done:
-    """The confirmation with how the budget account stands: what ends a session says what it leaves."""
+    """The confirmation with the figures of the budget account, for tools that end a session."""
     line = standing_line(caller)
     if not line:
         return done

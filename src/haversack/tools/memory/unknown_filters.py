@@ -1,4 +1,4 @@
-"""What to say when nothing was found because a filter names a kind, tag or project that nothing has."""
+"""The message when nothing was found because a filter names an unknown kind, tag or project."""
 
 from collections.abc import Callable
 

@@ -63,7 +63,7 @@ def _admit(caller: Caller, tool: Tool) -> None:
 
 
 def _wanted(arguments: Mapping[str, object]) -> Asked:
-    """How a reply is wanted, as far as arguments say so that are not checked yet: for the error they may end in."""
+    """The options of a reply from unchecked arguments, for the error they may end in."""
     asked = Asked(format="json" if arguments.get("format") == "json" else "text")
     for name in ("max_tokens", *(other for other, meant in ALIASES.items() if meant == "max_tokens")):
         with suppress(InvalidArgument):
@@ -72,7 +72,7 @@ def _wanted(arguments: Mapping[str, object]) -> Asked:
 
 
 def _asked(values: dict[str, Any], options: Options, *, fenced: bool) -> Asked:
-    """What the reply is to be like, taken out of a call's values: the rest is for the tool's function."""
+    """The options of the reply, removed from a call's values; the remaining values are for the tool's function."""
     return Asked(
         max_tokens=values.pop("max_tokens"),
         level=values.pop("detail_level", "") or "standard",

@@ -1,6 +1,6 @@
 """Delivering: any outcome within a budget, the rest stashed, the reply debited and logged.
 
-`call` delivers what our tools return. A gateway or a hook delivers what somebody else returned:
+`call` delivers what our tools return. A gateway or a hook delivers the outcome of a foreign tool:
 
     outcome = Document(text, name="fetch")                    # or Result([Block(...), ...], noun="items", total=3)
     reply = deliver(caller, Origin("fetch", {"url": url}), outcome, Asked(max_tokens=2_000))
@@ -42,7 +42,7 @@ class Origin:
 
 @record
 class Asked:
-    """How the reply is wanted; without `max_tokens` the account decides. Text to paste has no footer.
+    """The options of a reply; without `max_tokens` the account decides. Text to paste has no footer.
 
     `profile` counts the reply in the channel it is sent in, where that is not plain text. `fenced` puts text between
     the lines of a fence.
@@ -91,7 +91,7 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
 
 
 def deliver_failure(caller: Caller, origin: Origin, error: HaversackError, asked: Asked = USUAL) -> None:
-    """Cut an error to the budget, and debit and log it: what a door sends of it is in the reader's context too."""
+    """Cut an error to the budget, and debit and log it, since it takes up the reader's context too."""
     as_json = asked.format == "json"
     if asked.max_tokens:
         shorten(error, Budget(asked.max_tokens, caller.profile), lambda each: each.written(as_json=as_json))
@@ -106,7 +106,7 @@ def admit(caller: Caller) -> None:
 
 
 def _standing(caller: Caller) -> "Standing | None":
-    """How the caller's account stands; None where replies are not debited."""
+    """The figures of the caller's account; None where replies are not debited."""
     try:
         return caller.ledger.in_force(caller.account) if caller.account else None
     except (NotFound, Conflict, StoreUnwritable):
@@ -133,7 +133,7 @@ def _notes(standing: "Standing | None", max_tokens: int | None, reason: str) -> 
 
 
 def fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout) -> tuple[Outcome, Draft]:
-    """A draft of the reply, and the outcome it is of: the one given, or that with more of it rendered."""
+    """A draft of the reply, and its outcome: the one given, or the same with more blocks rendered."""
     if isinstance(outcome, Done):
         return outcome, _confirmation(outcome, budget, layout)
     if isinstance(outcome, Document):
@@ -154,7 +154,7 @@ def fitted(outcome: Outcome, budget: Budget, level: str, layout: Layout) -> tupl
 def extended(result: Result) -> Result:
     """The result with twice as much of it rendered: a reply that shows all of it may have room for more.
 
-    What lies beyond a limit of the caller's is never given this way.
+    Items beyond the caller's limit are never added.
     """
     blocks, rest = list(result.blocks), result.rest
     while rest and result.extend and len(blocks) <= 2 * len(result.blocks):

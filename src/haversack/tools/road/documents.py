@@ -26,7 +26,7 @@ def fit_document(document: Document, budget: Budget, layout: Layout) -> Draft:
 
 
 class _Paging:
-    """One document on its way into one budget."""
+    """The fitting of one document to one budget."""
 
     def __init__(self, document: Document, budget: Budget, layout: Layout) -> None:
         self.document, self.budget, self.layout = document, budget, layout
@@ -59,7 +59,7 @@ class _Paging:
         frame = Frame(self.budget.tokens, self.budget.tokens, self.lines, False, None)
         document, shown = self.document, self.document.text
         if self.layout.is_json and document.facts and not document.lines_before:
-            shown = ""  # its facts say it all
+            shown = ""  # its facts are complete
         elif not self.layout.is_json:
             shown = _dressed(document)
         reply = self._written(shown, frame)
@@ -114,7 +114,7 @@ class _Paging:
         return Draft(write, Remainder(document=after))
 
     def _counted(self, taken: str, after: Document, units: int) -> tuple[int, int | None]:
-        """What `more` sends for the rest when its budget holds it, and what that measures where it is one text."""
+        """The tokens `more` sends for the rest when it fits in one page, and its units where it is one text."""
         body = self.layout.page(_dressed(after))
         is_plain = body == self.layout.page(after.text)
         if is_plain and taken.endswith("\n") and starts_cleanly(body) and self._is_known_profile():
@@ -132,7 +132,7 @@ class _Paging:
         return tokens, units_after if is_plain else None
 
     def _likely(self, taken: str, after: Document, units: int) -> tuple[int, int | None]:
-        """About what the rest costs, and what it measures, as long as it is too long to be counted."""
+        """The estimated tokens and units of a rest that is too long to be counted."""
         left = max(1, units - max(1, self.measure(taken)))
         one_page = sum(map(self.measure, self._around(Frame(10_000, _ENOUGH, self.total, False, None), after)))
         price = self.profile.tokens(max(1, round(left * self._dearer())) + one_page)
@@ -150,7 +150,7 @@ class _Paging:
         return self.measure(self.layout.page(some)) / max(1, self.measure(some))
 
     def _units(self) -> int:
-        """What the document measures: exactly, or by slices from all over it where counting all would take long."""
+        """The units of the document: exact, or estimated from slices where counting all would take long."""
         document = self.document
         if document.units is not None and document.profile == self.profile.name:
             return document.units
@@ -163,7 +163,7 @@ class _Paging:
 
     def _written(self, shown: str, frame: Frame) -> Reply:
         body = self.layout.body(self.layout.page(shown), frame)
-        # The text of a page may begin in any way, so it is counted together with what stands around it.
+        # The text of a page may begin in any way, so it is counted together with the lines around it.
         around: Callable[[Frame], tuple[str, str]] = self._around
         text, tokens = settle(around, body, None, frame, self.budget)
         return Reply(text, tokens, 0 if frame.part else frame.shown, self.total, frame.left)
@@ -174,7 +174,7 @@ class _Paging:
 
 
 def _dressed(document: Document) -> str:
-    """The whole text as it is shown: no fence is left open."""
+    """The whole text with an open fence closed."""
     return cut(document.text, _UNLIMITED, lambda _: 0, fence=document.fence).shown
 
 

@@ -50,7 +50,7 @@ def settle(
 ) -> tuple[str, int]:
     """A reply whose stated figure is its own cost: writing the figure may change the cost, so it is repeated.
 
-    `units` is what the body measures, where it adds up with what stands around it.
+    `units` is the measure of the body, where it adds up with the lines around it.
     """
     profile, tokens = budget.profile, 0
     for _ in range(12):

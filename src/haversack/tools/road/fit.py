@@ -1,4 +1,4 @@
-"""Fitting: a result and a budget in, a reply within the budget and what it left out. Nothing is read or written."""
+"""Fitting: from a result and a budget to a reply within the budget and its remainder; nothing is read or written."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -13,7 +13,7 @@ from haversack.tools.road.prices import Prices
 from haversack.values import replace
 
 WORTH = {"summary": 0.35, "standard": 0.75, "full": 1.0}
-"""What the renderings of a block are worth beside each other."""
+"""The relative worth of a block's renderings."""
 # More than all other blocks together, so that a mixture begins with what the call is about.
 _FIRST = 1e6
 # At these budgets the footer itself grows: by a digit, by a sentence, by a warning.
@@ -21,7 +21,7 @@ _STEPS = (*(10**digits for digits in range(2, 10)), LONG_FORM_FROM, ALERT_FROM)
 _LONGEST_NAME = 60
 """Characters of a block's name that stand for it where its rendering does not fit."""
 _HEAVIER = 2
-"""A block that by its weight takes so many times the room there is will not fit, and is not rendered to see."""
+"""A block whose weight exceeds the room by this factor is not rendered, since it will not fit."""
 
 
 def fit(result: Result, budget: Budget, level: str, layout: Layout) -> Draft:
@@ -34,7 +34,7 @@ def fit(result: Result, budget: Budget, level: str, layout: Layout) -> Draft:
 
 
 class _Fitting:
-    """One result on its way into one budget."""
+    """The fitting of one result to one budget."""
 
     def __init__(self, result: Result, budget: Budget, level: str, layout: Layout) -> None:
         self.result, self.budget, self.level, self.layout = result, budget, level, layout
@@ -48,7 +48,7 @@ class _Fitting:
         self.prices = Prices(result, self.levels[0], layout, budget.profile)
 
     def everything(self) -> Draft | None:
-        """The reply with every block at the richest level, when that fits, and what is said beside if there is room."""
+        """The reply with every block at the richest level, when that fits, and the asides if there is room."""
         draft = self._whole()
         if draft is None and self.result.aside:
             # No item gives way to it, so that a larger budget never shows fewer of them.
@@ -79,7 +79,7 @@ class _Fitting:
         return None
 
     def least(self) -> Draft:
-        """The smallest reply: one block in its cheapest rendering, else its beginning, and the way to the rest.
+        """The smallest reply: one block in its cheapest rendering, else its beginning, and the key of the rest.
 
         The block is what the call is about, else the one that would fit first in a larger budget: a larger
         budget shows that one too, or one that ranks before it.

@@ -37,7 +37,7 @@ class Notes:
     reason: str = ""
 
     def allows(self, tokens: int, left: int, price: int) -> int | None:
-        """How many of the items left the account would pay for after these tokens, at their mean price, in two digits.
+        """How many of the items left the account would pay for after these tokens, at their mean price (two digits).
 
         None where it would pay for none, or for all of them.
         """
@@ -56,7 +56,7 @@ NO_NOTES = Notes()
 class Frame:
     """What the lines around the items say.
 
-    A `bare` one leaves out what the caller knows or can do without. `part` says that not even one line of a
+    A `bare` one leaves out all optional lines. `part` says that not even one line of a
     document is shown whole, `names` are those of the blocks shown.
     """
 
@@ -80,7 +80,7 @@ class Frame:
 class TextLayout:
     """Plain text with the footer lines; `footer=False` keeps them off text that is made to be pasted.
 
-    `worded` says an advice in the words of a door; it is written with the names of tools and parameters. `fenced` puts
+    `worded` rewrites advice, which names tools and parameters, in the words of a door. `fenced` puts
     what was recalled between two lines that nothing in it can imitate.
     """
 

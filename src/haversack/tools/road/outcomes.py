@@ -1,4 +1,4 @@
-"""What a tool returns: blocks or one document to be fitted, or a short word on what was done."""
+"""The outcome of a tool: blocks or one document to be fitted, or a short confirmation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -41,7 +41,7 @@ class Block:
 
 @record
 class Rest:
-    """Items that were not even rendered: how many, about what they would cost, and how to go on.
+    """Items that were not rendered: their number, their estimated cost, and how to go on.
 
     `price` is the sum of their weights (see `Block`), for each level where that makes a difference; without one they
     are taken to cost what those that were rendered cost on average. `sample` gives some of them, spread evenly, to

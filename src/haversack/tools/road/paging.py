@@ -38,7 +38,7 @@ def frozen(outcome: Outcome, remainder: Remainder, level: str) -> tuple[str, str
         "total": outcome.total,
         "heading": outcome.heading if isinstance(outcome.heading, str) else "",
         "limit_hint": outcome.limit_hint,
-        # A page has the level of the reply it goes on from: there is none to choose.
+        # A page has the level of the reply it continues.
         "advice": outcome.advice.replace(ADVICE_FOR_LESS, ""),
         # A page is fitted at no level of its own, so it is told how far apart items of this one stand.
         "separator": separator_at(outcome, level),
@@ -119,13 +119,13 @@ def _fetched(caller: Caller, key: str) -> dict[str, Any]:
     try:
         held: dict[str, Any] = json.loads(caller.stash.fetch(key)[0])
     except ValueError:
-        # A snapshot of the workspace has a key too, under which only its own pages look.
+        # A snapshot of the workspace has a key too, which only its own pages use.
         raise ExpiredKey(f"{key[:40]!r} is not the key of a reply", hint="use the key a reply names") from None
     return held
 
 
 def _document(caller: Caller, key: str, held: dict[str, Any]) -> Document:
-    """The page a key stands for, of the one text that all pages are positions in."""
+    """The page of a key, from the text in which all pages are positions."""
     snapshot, offset = held.get("page_of", clean(key)), held.get("offset", 0)
     text = held["document"] if "document" in held else _fetched(caller, snapshot)["document"]
     return Document(

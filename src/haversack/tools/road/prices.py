@@ -1,4 +1,4 @@
-"""Prices: what each block costs in a reply, and what everything costs that a reply leaves out."""
+"""Prices: the cost of each block in a reply, and of everything a reply leaves out."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ class Price:
 
 @record
 class _Line:
-    """What blocks cost by their weights: the line that fits some of them best, and how far they lie from it."""
+    """What blocks cost by their weights: a regression line through some of them, and its error."""
 
     mean: float
     middle: float
@@ -50,7 +50,7 @@ class _Line:
     error: float
 
     def of(self, items: int, weight: int | None) -> int:
-        """What so many items of that weight cost together; without a weight, what the mean makes it."""
+        """The total cost of `items` items with that total weight; without a weight, by the mean."""
         beyond = self.slope * (weight - items * self.middle) if weight is not None else 0.0
         return max(0, round(items * self.mean + beyond))
 
@@ -60,7 +60,7 @@ def _line_through(costs: Sequence[int], weights: Sequence[int]) -> _Line:
     mean, middle = sum(costs) / count, sum(weights) / count
     spread = sum((each - middle) ** 2 for each in weights)
     slope = sum((each - middle) * cost for each, cost in zip(weights, costs, strict=True)) / spread if spread else 0
-    # Nothing costs less for being longer, and no more for it than it costs in all.
+    # The slope is at least 0, and at most the mean cost per weight.
     slope = min(max(slope, 0.0), mean / middle if middle else 0.0)
     away = (cost - mean - slope * (each - middle) for each, cost in zip(weights, costs, strict=True))
     return _Line(mean, middle, slope, (sum(each**2 for each in away) / (count * max(1, count - 2))) ** 0.5)
@@ -140,7 +140,7 @@ class Prices:
         return PROFILES.get(self.profile.name) is self.profile and all(starts_cleanly(text) for text, _ in parts)
 
     def of(self, left_out: Sequence[Block], blocks: Sequence[Block]) -> Price:
-        """What is said of `LeftOut.price` (see there), of those left out of the blocks of the result."""
+        """The price of the left-out blocks, as defined by `LeftOut.price`."""
         rest = self.result.rest
         if not left_out and not rest:
             return Price(0, True)
@@ -151,7 +151,7 @@ class Prices:
         return Price(self.likely(left_out, blocks), False)
 
     def likely(self, left_out: Sequence[Block], blocks: Sequence[Block]) -> int:
-        """About what following the key costs: the blocks that were rendered, what others weigh, and a frame."""
+        """The estimated price: rendered blocks by their cost, others by their weight, and a frame."""
         rest = self.result.rest
         weighed = self._only_weighed(left_out)
         skipped, opened = set(map(id, weighed)), {""}
@@ -168,7 +168,7 @@ class Prices:
         return self.profile.tokens(units + self._units_of_one_page)
 
     def _of_page(self, page: Sequence[Block], left_out: Sequence[Block], blocks: Sequence[Block]) -> int | None:
-        """What `more` sends for these blocks when its budget holds them all; None where that takes long to tell."""
+        """The tokens `more` sends for these blocks in one page; None where counting them would take long."""
         shown = sum(block.counted for block in blocks) - sum(block.counted for block in left_out)
         result = replace(self._result_of_page(), already_shown=self.result.already_shown + shown)
         layout = self._layout_of_page()
@@ -199,7 +199,7 @@ class Prices:
         return len(self._sample()) == rest.items
 
     def _units_of_rest(self, rest: Rest, at_hand: Sequence[Block], opened: set[str]) -> int:
-        """What the rest costs, by some of it, or by the blocks at hand where none of it is."""
+        """The cost of the rest, estimated from a sample of it, or from the rendered blocks without one."""
         sample = self._sample() or at_hand[:: max(1, len(at_hand) // _LEARNED_FROM)]
         if not sample:
             return self.profile.room(TYPICAL * rest.items)
@@ -248,7 +248,7 @@ class Prices:
         return replace(plain, heading=heading, goes_on=True)
 
     def _layout_of_page(self) -> Layout:
-        """Without what the account may add by then, and with a footer, also where this reply has none."""
+        """The layout of a later page: without account notes, and with a footer, even where this reply has none."""
         return self.layout.of_page() if isinstance(self.layout, TextLayout) else JsonLayout()
 
 

@@ -1,4 +1,4 @@
-"""What a call leaves behind: its remainder in the stash, its reply debited and in the work log, all at once."""
+"""The trail of a call: its remainder in the stash, its reply debited and logged, in one transaction."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -33,7 +33,7 @@ class Trail:
         """The key under which a remainder will be stashed when the reply is sent; empty where nothing is left."""
         if remainder is None:
             return ""
-        from haversack.tools.road.paging import frozen  # only a reply that was cut pays for what pages need
+        from haversack.tools.road.paging import frozen  # imported only for a reply that was cut
 
         text, snapshot = frozen(outcome, remainder, level)
         self._left = self._caller.stash.prepare(text, self._origin, snapshot=snapshot)
@@ -65,7 +65,7 @@ class Trail:
         """Debit and log a call that failed: its message is in the reader's context too."""
         sent = error.written(as_json=as_json)
         reply = Reply(sent, self._caller.profile.count(sent))
-        # The failure itself is what the caller must hear of, not that a locked or full store cannot note it.
+        # The caller must get the failure itself, not the error of a locked or full store that cannot log it.
         with suppress(StoreError):
             self._caller.log.add_surely(account, self._call(f"failed: {error.message}", reply))
 
@@ -90,7 +90,7 @@ class Trail:
 
     @cached_property
     def _harmless(self) -> dict[str, object]:
-        """The arguments without secrets: the log must not keep what the memory takes out."""
+        """The arguments without secrets, which must not reach the log either."""
         looked_at = {
             name: value[:_LOOKED_AT] if isinstance(value, str) else value
             for name, value in self._arguments.items()

@@ -1,4 +1,4 @@
-"""The tools for what happens to a project: exploring, changing, deciding."""
+"""The tools for exploring ideas, changing a project and recording decisions."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""The tools that read a plan: where it stands, and what it has to say about a change."""
+"""The tools that read a plan: its status, and its passages about a change."""
 
 from collections.abc import Iterator
 from typing import Annotated

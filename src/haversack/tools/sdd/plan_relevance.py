@@ -1,4 +1,4 @@
-"""What matters for a change: the passages of the plan and the memories, in one ranking.
+"""The context of a change: passages of the plan and memories, in one ranking.
 
 Memories are found by the memory room's own search and then weighed by the measure the plan's passages are weighed
 with, so that the two can stand in one list. What shares no word with the change is no passage of the reply, but
@@ -55,7 +55,7 @@ class Weighed:
 
 
 def weigh(caller: Caller, root: str, description: str, project: str) -> Weighed:
-    """Everything that may matter for a change so described."""
+    """The passages and memories that are relevant to a described change."""
     check = check_context(root, description)
     # A quoted phrase would be a condition; here every word only adds.
     question = description.translate(_QUOTES)

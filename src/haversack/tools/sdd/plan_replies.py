@@ -1,4 +1,4 @@
-"""What the planning tools have in common: where the plan is, what a step leaves in memory, how it is confirmed."""
+"""Shared parts of the planning tools: finding the plan, saving a step to memory, confirming a step."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -29,7 +29,7 @@ _WORTH_CUTTING = 60
 
 @record
 class Remembered:
-    """What became of an observation; no id when it could not be saved."""
+    """The result of saving an observation; no id when it could not be saved."""
 
     id: int | None
     sentence: str
@@ -56,7 +56,7 @@ def moment(caller: Caller) -> datetime:
 
 
 def remember(caller: Caller, observation: ObservationText, *, project: str, tool: str) -> Remembered:
-    """Put a step into memory; the step is taken already, so a memory that fails is told and not raised."""
+    """Save a step to memory; the step is done already, so a failure is reported and not raised."""
     draft = Draft(
         title=observation.title,
         content=observation.content,
@@ -118,7 +118,7 @@ def shorter(snippet: str, whole: str) -> str:
 
 
 def finding_block(finding: Finding, *, section: str = "", worth: float = 1.0) -> Block:
-    """Something the artifacts contradict or leave open, as an item of a list."""
+    """A finding as an item of a list."""
     facts = {"severity": finding.severity, "finding": finding.kind, "at": finding.where, "message": finding.message}
     return Block(
         f"{finding.where} {finding.message}",
@@ -130,7 +130,7 @@ def finding_block(finding: Finding, *, section: str = "", worth: float = 1.0) ->
 
 
 def spans(ids: Iterable[str]) -> str:
-    """Ids as short as they can be told: `FR-001 to FR-009, NFR-001`; of very many spans, the first."""
+    """Ids in compact form: `FR-001 to FR-009, NFR-001`; of very many ranges, the first."""
 
     def place(numbered: tuple[int, str]) -> tuple[str, int]:
         prefix, _, number = numbered[1].rpartition("-")

@@ -1,4 +1,4 @@
-"""`doctor`: what is wrong with this installation and its store, and how to mend it."""
+"""`doctor`: the problems of this installation and its store, and how to mend them."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ LEAST_FREE = 5_000_000
 
 @record
 class Finding:
-    """One thing that was looked at: whether it is well, what was seen, and what to do."""
+    """The result of one check: whether it passed, what was found, and what to do."""
 
     what: str
     well: bool
@@ -31,7 +31,7 @@ class Finding:
 
 Check = Callable[[], Iterable[Finding]]
 also_examined: list[Check] = []
-"""What rooms above this one have examined too; the program that knows them adds their checks."""
+"""Further checks of rooms above this one, added by the program."""
 
 
 @tool(
@@ -58,7 +58,7 @@ def doctor(
 
 
 def told(finding: Finding) -> str:
-    """A finding as it is printed: how it is, what was seen, and below it what to do."""
+    """A finding as text: its status, what was found, and below it what to do."""
     line = f"{'ok  ' if finding.well else 'BAD '} {finding.what}: {finding.seen}"
     return f"{line}\n     {finding.remedy}" if finding.remedy else line
 
@@ -149,7 +149,7 @@ def _store(caller: Caller, *, mend: bool) -> list[Finding]:
 
 
 def _server_store(caller: Caller, *, mend: bool) -> list[Finding]:
-    """What was found of a store on PostgreSQL."""
+    """The findings about a store on PostgreSQL."""
     from haversack.store.postgres import open_store
 
     store = caller.config.store
@@ -181,7 +181,7 @@ def _server_store(caller: Caller, *, mend: bool) -> list[Finding]:
 
 
 def _plan(caller: Caller) -> list[Finding]:
-    """What is damaged in the plan of the current folder, if anything is."""
+    """The finding about damage in the plan of the current folder; none for a sound plan."""
     from haversack.tools.upkeep.plan_doctor import damage
 
     try:

@@ -1,4 +1,4 @@
-"""`plan_doctor`: what is damaged in the plan of the current folder, and mending it."""
+"""`plan_doctor`: the damage in the plan of the current folder, and its repair."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -42,7 +42,7 @@ def plan_doctor(
 
 
 def damage(caller: Caller) -> tuple[Problem, ...]:
-    """What is damaged in the plan of the caller's folder; nothing when it has none."""
+    """The damage in the plan of the caller's folder; empty without a plan."""
     return repair.diagnose(caller.workspace.root)
 
 

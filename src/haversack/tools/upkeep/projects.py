@@ -1,4 +1,4 @@
-"""The tools for whole projects: list, rename, merge, forget, and taking the last change back."""
+"""The tools for whole projects: list, rename, merge, forget, and undoing the last change."""
 
 from typing import Annotated
 

@@ -1,1 +1,1 @@
-"""The tools that look around."""
+"""The tools that read files and git."""

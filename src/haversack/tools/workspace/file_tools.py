@@ -138,7 +138,7 @@ def read_file(
 
 
 def _numbered(found: FileText) -> tuple[str, str]:
-    """What stands above a file's lines, and the lines with their numbers."""
+    """The line above a file's text, and its lines with their numbers."""
     head = f"{found.path} ({counted(found.total_lines, 'line')}, {size(found.size)}, {found.encoding or found.kind})"
     if found.kind == "binary":
         return "", f"{head}: binary, its content is not shown"

@@ -72,7 +72,7 @@ def followed(caller: Caller, rest: Rest, snapshot: Snapshot[Any] | None = None) 
 
 @samples("workspace")
 def _sampled(caller: Caller, rest: Rest, snapshot: Snapshot[Any] | None = None) -> list[Block]:
-    """Some of what a snapshot has not shown, and of what follows it, in proportion."""
+    """A sample of the items a snapshot has not shown and of those that follow it, in proportion."""
     snapshot = snapshot or resume(caller.stash.fetch_bytes(rest.state["snapshot"]), caller.workspace)
     held = snapshot.total - rest.state["start"]
     found = list(_sample(snapshot, rest.state["start"])())
@@ -92,7 +92,7 @@ def _sampled(caller: Caller, rest: Rest, snapshot: Snapshot[Any] | None = None) 
 
 
 def _sample(snapshot: Snapshot[Any], start: int) -> Callable[[], Sequence[Block]]:
-    """Some items of a snapshot from a place on, spread evenly."""
+    """Some items of a snapshot from an index on, spread evenly."""
 
     def sample() -> list[Block]:
         if snapshot.total - start <= SAMPLED:
@@ -110,7 +110,7 @@ def _weighing(block: Block, weight: float) -> Block:
 
 
 def reading_notes(withheld: Withheld, *others: str) -> str:
-    """What a reader should know of what is not in the result, on one line."""
+    """A line about files that are not in the result."""
     said = [each for each in others if each]
     if withheld.count:
         names = ", ".join(withheld.names[:3]) + (", ..." if withheld.count > 3 else "")

@@ -63,7 +63,7 @@ def line_text(line: Line) -> str:
 
 
 def info_block(info: FileInfo) -> Block:
-    """What one path is."""
+    """The facts of one path."""
     parts = [info.path, info.kind]
     if info.kind in ("text", "binary"):
         parts += [size(info.size), day(info.modified)]
@@ -87,7 +87,7 @@ def info_block(info: FileInfo) -> Block:
 
 
 def status_block(entry: StatusEntry) -> Block:
-    """A path that is not as it was committed."""
+    """A changed path."""
     old = f" (was {entry.old_path})" if entry.old_path else ""
     text = f"{entry.path} {entry.change}{old}"
     facts = {name: held for name, held in asdict(entry).items() if held}
