@@ -7,6 +7,8 @@ import pytest
 
 from haversack.app import Caller
 from haversack.cli import main
+from haversack.cli.overview import commands
+from haversack.cli.wording import worded
 from haversack.errors import HaversackError
 from haversack.tokens import profile_named
 from haversack.tools.road.call import call
@@ -27,6 +29,13 @@ def said(capsys: pytest.CaptureFixture[str], *typed: str) -> str:
         ("compact --older-than-days never", "--older-than-days is 'never'"),
         ("timeline never", "OBSERVATION_ID is 'never'"),
         ("more nope", "nope"),
+        ("timeline 1 --before 99999999999999999999", "not a whole number of at most 18 digits"),
+        ("ws log --until nonsense", "--until 'nonsense' is not a date"),
+        ("list --tag \ud800", "--tag holds half of a surrogate pair"),
+        (f"session-start --id {'x' * 300}", "--id has 300 characters"),
+        ("log", "give ACCOUNT, or set"),
+        ("budget declare", "give either --tokens or --text"),
+        ("topic-key", "give TITLE, --content or both"),
     ],
 )
 def test_the_command_line_says_what_can_be_typed(typed: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,3 +126,9 @@ def test_the_footer_names_the_command_that_goes_on_and_still_fits(
     assert main([*found[1].split(), "--token-budget", "100000"]) == 0
     rest = capsys.readouterr().out.rstrip("\n")
     assert profile_named("o200k").count(rest) == int(found[2].replace(",", "")), "the price is exact at this door too"
+
+
+def test_a_switch_is_advised_as_it_is_typed() -> None:
+    command, tool = next(each for each in commands() if each[0].name == "sdd init")
+    said = worded("sdd_init_project with reopen=true writes init again", command, tool)
+    assert said == "`haversack sdd init` with --reopen writes init again"

@@ -18,6 +18,8 @@ _QUOTED = pattern(r"""((?<![\w])'[^']*'(?!\w)|"[^"]*"|`[^`]*`)""")
 _IDENTIFIER = pattern(r"\b[a-z]+(?:_[a-z]+)+\b")
 _CALL = pattern(r"\b([a-z]+_[a-z_]+)\(((?:\w+=[\w.]+(?:, )?)+)\)")
 _BEFORE = r"(?:(?<= needs )|(?<=^Use )|(?<=^Increase ))"
+_FAULT = r"(?= is | holds | has | $)"
+_ADVISED = r"(?:(?<=^give )|(?<=^leave )|(?<=, )(?=\w+ or both$))"
 _MORE = pattern(r"\bmore\(\"?(\w+)\"?\)")
 
 
@@ -77,13 +79,19 @@ def _with_options(text: str, command: Command, tool: Tool) -> str:
 
     A name of one word is also an English word: it is replaced only where the sentence uses it as a parameter.
     """
+    is_choice = text.startswith("give either ")
     for parameter in tool.parameters:
         if not command.takes(parameter):
             continue
         is_positional = parameter.name in command.positionals
         typed = parameter.name.upper() if is_positional else option_names(parameter, command, tool)[0]
         name = re.escape(parameter.name)
+        if parameter.kind == "boolean":
+            text = re.sub(rf"\b{name}=true\b", typed, text)
         text = re.sub(rf"\b{name}=(\S+?)(?=[\s,;.]|$)", rf"{typed} \1", text)
-        where = rf"\b{name}\b" if "_" in parameter.name else rf"^{name}(?= is )|{_BEFORE}{name}\b"
+        is_telling = "_" in parameter.name or is_choice
+        where = (
+            rf"\b{name}\b" if is_telling else rf"^{name}{_FAULT}|{_BEFORE}{name}\b|{_ADVISED}{name}(?=,| or | out\b|$)"
+        )
         text = re.sub(where, typed, text)
     return text

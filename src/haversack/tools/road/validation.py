@@ -92,12 +92,18 @@ def _string(parameter: Parameter, value: object) -> str:
     return value
 
 
+DIGITS = 18
+"""The most a whole number has: what a store can hold."""
+
+
 def _integer(parameter: Parameter, value: object) -> int:
     if isinstance(value, str):
         text = value.strip().removeprefix("#")
         bare = text.removeprefix("-")
-        if bare.isascii() and bare.isdigit() and len(bare) <= 18:
-            return int(text)
+        if bare.isascii() and bare.isdigit():
+            if len(bare) <= DIGITS:
+                return int(text)
+            raise _wrong(parameter, value, f"a whole number of at most {DIGITS} digits")
     elif isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
