@@ -1,7 +1,10 @@
 """What a client shows its model of a result is within the budget, and nothing of it is lost."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +268,36 @@ def test_two_sessions_with_one_store_each_get_the_content_itself(through: Open) 
     here, there = texts(first.result("big", n=900)), texts(second.result("big", n=900))
     assert here == there
     assert here.startswith("line 1 ")
+
+
+@pytest.mark.parametrize("view", ["content", "structured", "both"])
+def test_the_account_has_what_the_client_saw(view: str, through: Open, tmp_path: Path) -> None:
+    haversack = [sys.executable, "-m", "haversack", "budget"]
+    home = {**os.environ, "HAVERSACK_HOME": str(tmp_path)}
+    opened = subprocess.run([*haversack, "open", "--json"], env=home, capture_output=True, check=True)
+    handle = json.loads(opened.stdout)["account"]["handle"]
+    wire = through("--budget", "300", "--account", handle, "--view", view)
+    told = json.loads(wire.greet())["result"]["instructions"]
+    pages = [wire.ask("tools/list").decode(), wire.ask("tools/list", {"cursor": "second"}).decode()]
+    listed = "".join(page[page.index('"result": ') + 10 : -2] for page in pages)
+    sent = calls = 0
+    for tool, n in (("echo", 1), ("big", 900), ("structured", 2), ("fail", 900), ("log", 900), ("json", 3)):
+        result = wire.result(tool, n=n)
+        shown = "both" if "structuredContent" in result and view == "both" else view
+        sent, calls = sent + count_tokens(seen(result, shown)), calls + 1
+    for method in ("resources/read", "prompts/get"):
+        held = json.loads(wire.ask(method, {"uri": "a://b", "name": "x"}))["result"]
+        text = held["contents"][0]["text"] if "contents" in held else held["messages"][0]["content"]["text"]
+        sent, calls = sent + count_tokens(text), calls + 1
+    wire.close()
+    answer = subprocess.run([*haversack, handle, "--json"], env=home, capture_output=True, check=True)
+    account = json.loads(answer.stdout)["account"]
+    assert account["tiers"]["system"]["used"] == count_tokens(listed + told)
+    assert account["tiers"]["tool_results"]["used"] == sent
+    [server] = account["servers"]
+    assert (server["calls"], server["sent"]) == (calls, sent)
+    # What was shown in a shorter form, or by its ends, is entered with what it stands for.
+    assert server["before"] > sent + 40_000
 
 
 def test_contents_kept_in_memory_never_reach_the_disk(through: Open, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ class Answers:
         self._batches: list[Batch] = []
         self._batching = threading.Lock()
         self._instructions = ""
+        self._pages = ""
         self._junk = 0
 
     def task(self, identifier: Any) -> Pending | None:
@@ -158,8 +159,15 @@ class Answers:
         # Known before it is sent: the client may call a tool as soon as it has the list.
         self._catalogue.is_known = self._catalogue.is_known or is_last
         self._desk.write(as_bytes(changed))
+        self._pages += edited
         if is_last:
-            self.measure(edited)
+            self.measure(self._pages)
+            self._pages = ""
+
+    def begin_list(self) -> None:
+        """Expect the first page of a list."""
+        self._pages = ""
+        self._catalogue.begin()
 
     def measure(self, listed: str) -> None:
         """Debit the tool list and the instructions that the client received."""

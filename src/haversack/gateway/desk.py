@@ -11,7 +11,7 @@ from typing import Any
 from haversack.errors import HaversackError
 from haversack.gateway.fitting.delivery import Delivery
 from haversack.gateway.fitting.meter import fits_surely
-from haversack.gateway.fitting.results import LONGEST_LINE, Fitted, Rule, fit_resource, fit_result
+from haversack.gateway.fitting.results import LONGEST_LINE, Fitted, Rule, fit_resource, fit_result, passed_price
 from haversack.gateway.fitting.views import UNKNOWN, Client, client_named
 from haversack.gateway.messages import Json, Pending, as_bytes, encoded, say
 from haversack.gateway.own_tools import OwnTools, failed, text_result
@@ -183,9 +183,11 @@ class Desk:
             try:
                 span = members(text)["result"].value
                 text = text[span.start : span.end]
-            except (NotJson, LookupError):
-                pass  # a message of the gateway's own, which is no JSON
-            self._notes.append((pending.label, pending.arguments, text, self.delivery.profile.count(text)))
+                tokens = passed_price(text, self._rule(pending, 0), self.delivery)
+            except (NotJson, LookupError, ValueError, TypeError, AttributeError, RecursionError):
+                # A message of the gateway's own, which is no JSON, or a result of no known form.
+                tokens = self.delivery.profile.count(text)
+            self._notes.append((pending.label, pending.arguments, text, tokens))
         self._passed_bytes = 0
 
     def fitted(self, line: str, pending: Pending, *, inner: bool = False) -> str:
@@ -194,7 +196,7 @@ class Desk:
         if inner:
             span = members(line, span.start)["result"].value
         result = line[span.start : span.end]
-        rule = self._rule(pending)
+        rule = self._rule(pending, self._allowed(pending))
         outcome = self._fit(result, rule)
         if isinstance(outcome, Fitted):
             text = outcome.text
@@ -206,9 +208,11 @@ class Desk:
         self._notes.append((pending.label, pending.arguments, result, outcome))
         return line
 
-    def _rule(self, pending: Pending) -> Rule:
+    def _allowed(self, pending: Pending) -> int:
+        return min(self._ceiling(pending), self.delivery.allocation(pending.tool))
+
+    def _rule(self, pending: Pending, tokens: int) -> Rule:
         settings = self.settings
-        tokens = min(self._ceiling(pending), self.delivery.allocation(pending.tool))
         return Rule(
             pending.label,
             tokens,
@@ -261,7 +265,10 @@ class Desk:
         def deliver() -> None:
             text = line.decode("utf-8", "replace")
             span = members(text)["result"].value
-            fitted = fit_resource(text[span.start : span.end], self._rule(pending), self.delivery)
+            held, rule = text[span.start : span.end], self._rule(pending, self._allowed(pending))
+            fitted = fit_resource(held, rule, self.delivery)
+            if fitted == held:
+                self.note(pending, line)
             self.write_answer(pending.identifier, as_bytes(spliced(text, [(span, fitted)])))
 
         self.submit(deliver)

@@ -131,7 +131,7 @@ class Wrap:
         elif isinstance(meta := given.get("_meta"), dict):
             self._desk.meet_stateless(meta)
         if method == "tools/list" and not given.get("cursor"):
-            self._catalogue.begin()
+            self._answers.begin_list()
         if method in ("tasks/result", "tasks/get") and (task := self._answers.task(given.get("taskId"))):
             pending = replace(task, identifier=pending.identifier, method=method)
         self._requests.expect(pending)

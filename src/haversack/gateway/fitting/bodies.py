@@ -77,6 +77,15 @@ def text_of(block: Mapping[str, Any]) -> str:
     return _json(block)
 
 
+def shown_as_blocks(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A result with the contents of a resource, or the messages of a prompt, as a tool's blocks."""
+    if isinstance(contents := result.get("contents"), list):
+        return {"content": [{"type": "resource", "resource": each} for each in contents]}
+    if isinstance(messages := result.get("messages"), list):
+        return {"content": [each.get("content") for each in messages if isinstance(each, dict)]}
+    return result
+
+
 def content_units(block: Any, meter: Meter, profile: Profile) -> None:
     """Add what a block costs to a meter."""
     if isinstance(block, dict):

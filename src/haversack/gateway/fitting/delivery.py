@@ -11,6 +11,7 @@ from haversack.store.sqlite.engine import MEMORY, Database
 from haversack.tokens import FLOOR, Profile
 from haversack.tools.road.deliver import Asked, Origin, Reply, deliver
 from haversack.tools.road.outcomes import NO_FACTS, Document
+from haversack.values import replace
 
 if TYPE_CHECKING:
     from haversack.worklog.ledger import Standing
@@ -68,9 +69,11 @@ class Delivery:
         """The tokens the account allows a result of this tool."""
         return max(FLOOR, self.caller.ledger.allocation(self.standing(), tool).tokens)
 
-    def deliver(self, tool: str, arguments: Mapping[str, Any], document: Document, asked: Asked) -> Reply:
+    def deliver(
+        self, tool: str, arguments: Mapping[str, Any], document: Document, asked: Asked, *, whole_tokens: int = 0
+    ) -> Reply:
         """The document within the budget; the rest is stashed in the store, else in memory."""
-        origin = self._origin(tool, arguments)
+        origin = replace(self._origin(tool, arguments), whole_tokens=whole_tokens)
         if not self._in_memory:
             with suppress(StoreError):
                 reply = deliver(self.caller, origin, document, asked)
@@ -82,8 +85,6 @@ class Delivery:
         return reply
 
     def _admitting(self, document: Document) -> Document:
-        from haversack.values import replace
-
         return replace(document, text=f"{UNKEPT}\n{document.text}") if self._unwritable else document
 
     def keep(self, text: str, tool: str, arguments: Mapping[str, Any] = NO_FACTS) -> str:
@@ -133,8 +134,8 @@ class Delivery:
             if self.caller.account:
                 self.caller.ledger.measure_system(self.caller.account, tokens)
 
-    def note(self, tool: str, arguments: Mapping[str, Any], text: str, tokens: int) -> None:
-        """Debit and log a result that was passed on unchanged."""
+    def note(self, tool: str, arguments: Mapping[str, Any], text: str, tokens: int, left: int = 0) -> None:
+        """Debit and log what was sent without being fitted here; `left` is about what it left out."""
         if self._in_memory:
             self.debit(tokens)
             return
@@ -143,7 +144,7 @@ class Delivery:
 
         origin = self._origin(tool, arguments)
         brief = written(origin.arguments, each=VALUE, limit=ARGUMENTS)
-        call = Call(tool, brief, f"{tool}({brief})", text, "passed", tokens)
+        call = Call(tool, brief, f"{tool}({brief})", text, "cut" if left else "passed", tokens, left)
         with suppress(HaversackError):
             if self.caller.account:
                 self.caller.log.add_surely(self.caller.account, call)

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from haversack.errors import BudgetTooSmall
-from haversack.gateway.fitting.bodies import Body, body_of, content_units, placeholder
+from haversack.gateway.fitting.bodies import Body, body_of, content_units, placeholder, shown_as_blocks
 from haversack.gateway.fitting.delivery import Delivery
-from haversack.gateway.fitting.meter import Meter, escaped, fits_surely, price, remembering
+from haversack.gateway.fitting.meter import Meter, escaped, price, remembering
 from haversack.gateway.fitting.prices import Binary
 from haversack.gateway.fitting.views import View
 from haversack.gateway.listing.schemas import KEY
@@ -23,6 +23,7 @@ from haversack.worklog.stash import as_document
 LONGEST_LINE = 4_000_000
 """Bytes of a line to the client: beyond it some clients drop the connection."""
 _DEAREST_KEY = "7q7x7z"
+_ANY = 10**9
 _FOOTER = 120
 """Tokens set aside for the lines below the blocks that are shown whole."""
 _SEAMS = 2
@@ -68,6 +69,12 @@ def fit_result(text: str, rule: Rule, delivery: Delivery) -> Fitted | int:
     return _Fitting(text, found, result, rule, delivery).outcome()
 
 
+def passed_price(text: str, rule: Rule, delivery: Delivery) -> int:
+    """The tokens a model pays for a result that was passed on as it came: a tool's, a resource's or a prompt's."""
+    result = shown_as_blocks(json.loads(text))
+    return _Fitting(text, members(text), result, replace(rule, tokens=_ANY), delivery).visible() or 0
+
+
 def fit_resource(text: str, rule: Rule, delivery: Delivery) -> str:
     """The JSON text of a `resources/read` result with each text content within the budget."""
     found = members(text)
@@ -111,7 +118,7 @@ class _Fitting:
         self.in_structured = self.has_structured and rule.view == "structured"
 
     def outcome(self) -> Fitted | int:
-        tokens = self._visible()
+        tokens = self.visible()
         too_long = len(self.text) > LONGEST_LINE and any(
             isinstance(block, dict) and block.get("type") in ("image", "audio", "resource") for block in self.content
         )
@@ -119,7 +126,7 @@ class _Fitting:
             return tokens
         return self._cut()
 
-    def _visible(self) -> int | None:
+    def visible(self) -> int | None:
         """The tokens of what the model sees; None when they are over the budget."""
         meter = Meter(Budget(self.rule.tokens, self.profile))
         if self.has_structured and self.rule.view in ("structured", "both"):
@@ -131,13 +138,10 @@ class _Fitting:
 
     def _structured_text(self) -> str:
         """The structured value as clients print it: without white space."""
-        raw = self._raw("structuredContent")
-        if fits_surely(self.profile, len(raw), self.rule.tokens):
-            return raw
         try:
             return json.dumps(self.result["structuredContent"], ensure_ascii=False, separators=(",", ":"))
         except (RecursionError, ValueError):
-            return raw
+            return self._raw("structuredContent")
 
     def _raw(self, name: str) -> str:
         span = self.found[name].value
@@ -160,11 +164,12 @@ class _Fitting:
 
     def _bare(self, text: str, original: str, profile: Profile) -> tuple[str, int]:
         """The price of a text and its key, where there is no room for anything else."""
-        line = f"[~{price(self.profile, text):,} tokens: {_stub(original)}]"
+        whole = price(self.profile, text)
+        line = f"[~{whole:,} tokens: {_stub(original)}]"
         if (tokens := self._bare_price(line, original, profile)) > self.rule.tokens:
             line = _stub(original)
             tokens = self._bare_price(line, original, profile)
-        self.delivery.note(self.rule.tool, self.rule.arguments, line, tokens)
+        self.delivery.note(self.rule.tool, self.rule.arguments, line, tokens, max(whole - tokens, 1))
         return line, tokens
 
     def _bare_price(self, line: str, original: str, profile: Profile) -> int:
@@ -220,7 +225,7 @@ class _Fitting:
 
     def _reply(self, text: str, original: str, profile: Profile) -> Reply | None:
         """The text within the budget, beside all else that is sent; None where none of it fits."""
-        rule, delivery = self.rule, self.delivery
+        rule, delivery, source = self.rule, self.delivery, text
         if self.result.get("isError"):
             text = self._ends(text, profile, original)
         elif rule.compress and (rendering := rendered(text)) is not None:
@@ -232,8 +237,10 @@ class _Fitting:
             brief="cut",
         )
         asked = Asked(max_tokens=rule.tokens, profile=profile)
+        # The account keeps what a shorter form stands for.
+        whole = 0 if text is source else price(self.profile, source)
         try:
-            reply = delivery.deliver(rule.tool, rule.arguments, document, asked)
+            reply = delivery.deliver(rule.tool, rule.arguments, document, asked, whole_tokens=whole)
         except BudgetTooSmall:
             return None
         if reply.left:
@@ -332,4 +339,4 @@ def _json(value: object) -> str:
     return text
 
 
-__all__ = ["LONGEST_LINE", "Fitted", "Rule", "fit_resource", "fit_result"]
+__all__ = ["LONGEST_LINE", "Fitted", "Rule", "fit_resource", "fit_result", "passed_price"]

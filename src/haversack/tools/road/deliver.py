@@ -32,12 +32,14 @@ if TYPE_CHECKING:
 class Origin:
     """The call an outcome answers, for the work log and for "make the call again".
 
-    `default_tokens` is the budget of a call that names none (0: the usual allocation).
+    `default_tokens` is the budget of a call that names none (0: the usual allocation). `whole_tokens` is about what
+    the outcome cost before it got a shorter form, where it has one.
     """
 
     tool: str
     arguments: Mapping[str, object] = NO_FACTS
     default_tokens: int = 0
+    whole_tokens: int = 0
 
 
 @record
@@ -78,7 +80,7 @@ def deliver(caller: Caller, origin: Origin, outcome: Outcome, asked: Asked = USU
     while True:
         # Only when another process takes a key between fitting and writing is there a second round.
         outcome, draft = fitted(outcome, budget, asked.level, layout)
-        trail = Trail(caller, origin.tool, origin.arguments)
+        trail = Trail(caller, origin.tool, origin.arguments, origin.whole_tokens)
         reply = draft.reply(trail.key_for(outcome, draft.remainder, asked.level))
         try:
             if trail.write(caller.account, outcome, reply):

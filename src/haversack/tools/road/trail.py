@@ -23,10 +23,11 @@ _SHORT_WORD = 15
 class Trail:
     """One call's trail: its key is given when the reply is fitted, and everything is written when it is known."""
 
-    def __init__(self, caller: Caller, tool: str, arguments: Mapping[str, object]) -> None:
+    def __init__(self, caller: Caller, tool: str, arguments: Mapping[str, object], whole_tokens: int = 0) -> None:
         self._caller = caller
         self._tool = tool
         self._arguments = arguments
+        self._whole_tokens = whole_tokens
         self._left: PreparedText | None = None
 
     def key_for(self, outcome: Outcome, remainder: Remainder | None, level: str) -> str:
@@ -80,7 +81,7 @@ class Trail:
             reply=reply.text,
             brief=redact(brief).text,
             tokens=reply.tokens,
-            left=reply.left.price if reply.left else 0,
+            left=max(reply.left.price if reply.left else 0, self._whole_tokens - reply.tokens),
             rest=reply.left.key if reply.left else "",
         )
 
