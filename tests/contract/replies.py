@@ -215,8 +215,10 @@ def _body(asked: Asked, text: str) -> str:
 
 def _assert_only_frame(result: Result, reply: Reply, body: str) -> None:
     heading = result.heading if isinstance(result.heading, str) else result.heading(reply.shown, reply.tokens)
+    lean = result.lean_heading or (lambda shown, is_small: "")
     frame = {
         *heading.split("\n"),
+        *(line for is_small in (False, True) for line in lean(reply.shown, is_small).split("\n")),
         *(block.section for block in result.blocks),
         result.empty,
         *result.separator.split("\n"),

@@ -27,7 +27,7 @@ def block(name: str, *, words: int = 5, **more: object) -> Block:
 def fitted(
     result: Result, tokens: int, level: str = "standard", layout: TextLayout | JsonLayout | None = None
 ) -> Reply:
-    return fit(result, Budget(tokens, profile_named("o200k")), level, layout or TextLayout()).reply("k7f2")
+    return fit(result, Budget(tokens, profile_named("o200k")), level, layout or TextLayout()).reply("ma474z")
 
 
 def results(*blocks: Block, **more: object) -> Result:
@@ -66,7 +66,7 @@ def test_what_the_call_is_about_is_there_even_at_the_floor(layout: TextLayout | 
             Budget(64, profile_named(profile)),
             level,
             layout,
-        ).reply("k7f2")
+        ).reply("ma474z")
         assert "#99" in reply.text
         assert count_tokens(reply.text, profile) <= 64
 
@@ -74,7 +74,7 @@ def test_what_the_call_is_about_is_there_even_at_the_floor(layout: TextLayout | 
 def test_items_are_printed_by_place_and_chosen_by_rank() -> None:
     places = {"#5": 0, "#4": -1, "#6": 1, "#3": -2}
     blocks = [block(name, place=place, words=20) for name, place in places.items()]
-    reply = fitted(results(*blocks), 96)
+    reply = fitted(results(*blocks), 84)
     assert [line.split()[0] for line in reply.text.split("\n") if line.startswith("#")] == ["#4", "#5"]
     assert reply.names == ("#5", "#4")
 
@@ -87,7 +87,9 @@ def test_what_is_beside_the_items_is_shown_but_not_counted() -> None:
 def test_the_rest_beyond_the_limit_is_priced_and_keyed() -> None:
     rest = Rest(21, 966, "search", {})
     result = Result([block("#1")], noun="results", total=22, limit_hint="Use limit.", rest=rest)
-    assert fitted(result, 400).text.split("\n")[1] == ('Showing 1 of 22 results. Use limit. more("k7f2"), ~973 tokens.')
+    assert fitted(result, 400).text.split("\n")[1] == (
+        'Showing 1 of 22 results. Use limit. more("ma474z"), ~973 tokens.'
+    )
 
 
 def test_budget_and_limit_together_show_the_budget_line_alone() -> None:
@@ -109,7 +111,7 @@ def test_json_says_the_same_as_the_footer() -> None:
     facts = json.loads(reply.text)
     assert facts["results"] == [{"name": "#1", "text": "#1 word word word word end"}]
     assert (facts["shown"], facts["total"], facts["budget"], facts["tokens"]) == (1, 2, 400, reply.tokens)
-    assert facts["more"]["key"] == "k7f2" and facts["more"]["left"] == 1 and facts["more"]["tokens"] > 400
+    assert facts["more"]["key"] == "ma474z" and facts["more"]["left"] == 1 and facts["more"]["tokens"] > 400
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -131,7 +133,7 @@ def test_a_mixture_upgrades_what_is_worth_most() -> None:
 def test_a_document_is_shown_in_pages_that_fit(layout: TextLayout | JsonLayout) -> None:
     document = Document("\n".join(f"line {number} of the document" for number in range(100)), name="d")
     draft = fit_document(document, Budget(100, profile_named("o200k")), layout)
-    reply = draft.reply("k7f2")
+    reply = draft.reply("ma474z")
     assert count_tokens(reply.text) <= 100
     assert draft.remainder is not None
     rest = draft.remainder.document

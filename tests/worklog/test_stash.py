@@ -12,7 +12,9 @@ from haversack.errors import ExpiredKey
 from haversack.store import stash as table
 from haversack.store.sqlite.engine import Database
 from haversack.store.stash import Stashed
+from haversack.tokens import count_tokens
 from haversack.tools.road.call import call
+from haversack.tools.road.drafts import DEAREST_KEY
 from haversack.worklog.guesses import ALLOWED, Guesses
 from haversack.worklog.stash import Stash, as_document
 from tests.conftest import Clock, fresh_store
@@ -52,6 +54,14 @@ def test_the_same_text_is_stored_once_under_the_same_short_key(stash: Stash) -> 
     assert len(key) == 6
     assert total_size(stash) == size
     assert stash.keep("another rest", "mem_search()") != key
+
+
+def test_every_key_costs_three_tokens_wherever_it_stands(stash: Stash) -> None:
+    keys = {stash.prepare(f"text {number}", "call()").key for number in range(500)}
+    assert len(keys) == 500
+    for before, after in (('more("', '")'), ("`haversack more ", "`"), ('{"key":"', '","tokens":9}')):
+        assert {count_tokens(before + key + after) for key in keys} == {count_tokens(before + DEAREST_KEY + after)}
+    assert {count_tokens(key) for key in keys} == {3}
 
 
 def test_a_text_that_is_prepared_twice_is_stored_once(stash: Stash) -> None:

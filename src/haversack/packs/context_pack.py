@@ -10,6 +10,8 @@ from haversack.values import record
 SEPARATOR = "\n\n---\n\n"
 USUAL_IMPORTANCE = 0.5
 """The default importance of an observation, which is not printed."""
+EVERYWHERE = "all projects"
+"""What stands for the project in the heading of a pack of all of them."""
 PLAIN_KIND = "observation"
 """The default kind, which packs and search results leave out to save tokens."""
 
@@ -75,8 +77,14 @@ def date_of_all(memories: Sequence[Memorable]) -> str:
 def title(project: str | None, memories: int, tokens: int, day: str = "") -> str:
     """The first line of a pack, which states its total cost; below it the date that all memories share."""
     counted = "1 memory" if memories == 1 else f"{memories} memories"
-    line = f"# Project Context: {project or 'all projects'} ({counted}, ~{tokens:,} tokens)\n"
+    line = f"# Project Context: {project or EVERYWHERE} ({counted}, ~{tokens:,} tokens)\n"
     return f"{line}\n*{day}*\n" if day else line
+
+
+def lean_title(project: str, day: str = "") -> str:
+    """The first line of a pack without its figures, or without a project only the date that all of it has."""
+    line = f"# Project Context: {project}\n" if project else ""
+    return f"{line}\n*{day}*\n".lstrip("\n") if day else line
 
 
 def budget_truncate(results: Sequence[M], token_budget: int, profile: str = DEFAULT_PROFILE) -> list[M]:

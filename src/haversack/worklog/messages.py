@@ -19,7 +19,7 @@ from haversack.worklog.stash import PreparedText, as_document
 
 Message = dict[str, Any]
 _INSTRUCTIONS = {"system", "developer"}
-_DEAREST_KEY = "7q7x7z"
+_DEAREST_KEY = "mx474z"
 
 
 def fit_messages(

@@ -16,8 +16,11 @@ REMEMBERED = 30 * 24 * HOUR
 """How long after a text has expired its key still says which call to make again."""
 _SMALL_WINDOW = 512
 """Bytes of the smallest window that zlib has."""
-_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-"""Letters and digits that cannot be mistaken for one another."""
+_DIGITS = "0123456789"
+_PLACES = ("abcdefghimnoprstuvw", "abcdefghimnprstuwxy", _DIGITS, _DIGITS, _DIGITS, "abcdefghjkmnpqrstuvwxyz")
+"""What may stand in each place of a key. Any such pair of letters is one token and so are three digits: a key costs
+three, where letters and digits at random cost up to six. It stands in every reply that was cut."""
+_TRIES = 5
 
 
 @record
@@ -192,8 +195,9 @@ def clean(key: str) -> str:
 def _keys(digest: bytes) -> Iterator[str]:
     """The keys a text may have, the first of which is free but for a rare chance."""
     number = int.from_bytes(digest, "big")
-    letters = ""
-    while len(letters) < 18:
-        number, index = divmod(number, len(_ALPHABET))
-        letters += _ALPHABET[index]
-    yield from (letters[:6], letters[6:12], letters[12:], letters)
+    for _ in range(_TRIES):
+        key = ""
+        for choices in _PLACES:
+            number, index = divmod(number, len(choices))
+            key += choices[index]
+        yield key

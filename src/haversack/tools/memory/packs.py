@@ -84,7 +84,12 @@ def context_pack(
         return gathering.items_of((by_name[name] for name in names), gathered.known)
 
     def heading(shown: int, tokens: int) -> str:
-        return building.title(name, shown, tokens, day) + _farewell(gathered, shown)
+        return building.title(name, shown, tokens, day if shown else "") + _farewell(gathered, shown)
+
+    def lean_heading(shown: int, is_small: bool) -> str:
+        # Whoever asked for a few lines knows of what; a pack that shows nothing says where it looked.
+        where = "" if is_small and shown else name or building.EVERYWHERE
+        return building.lean_title(where, day if shown else "") + _farewell(gathered, shown)
 
     def facts(names: Sequence[str]) -> Facts:
         return _facts(gathered, project, gathering.pack_id(items(names)) if is_kept else None)
@@ -94,9 +99,8 @@ def context_pack(
         noun="memories",
         total=len(blocks) + left,
         rest=_rest(caller, gathered, filters, left, scrub=scrub) if left else None,
-        heading=lambda shown, tokens: (
-            building.title(name, shown, tokens, day if shown else "") + _farewell(gathered, shown)
-        ),
+        heading=heading,
+        lean_heading=lean_heading,
         empty=reason,
         separator=building.SEPARATOR,
         lists_omitted=True,

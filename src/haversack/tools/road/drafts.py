@@ -8,8 +8,8 @@ from haversack.tools.road.layouts import Frame
 from haversack.tools.road.outcomes import Block, Document, Rest
 from haversack.values import record, replace
 
-# Every key has six characters, and digits between letters keep them apart: no key costs more than this one.
-DEAREST_KEY = "7q7x7z"
+# All keys have one shape, which makes them cost the same: none costs more than this one.
+DEAREST_KEY = "mx474z"
 
 
 @record

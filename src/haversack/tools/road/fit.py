@@ -95,7 +95,7 @@ class _Fitting:
             self.frame = replace(self.frame, bare=bare)
             if draft := self._checked(cheapest, others, cut_by_budget=is_cut):
                 return draft
-        self.result = replace(whole, heading="", facts=NO_FACTS, lists_omitted=False)
+        self.result = replace(whole, heading="", lean_heading=None, facts=NO_FACTS, lists_omitted=False)
         # The heading of a section may be as long as a path: the block's own beginning comes before it.
         alone = [replace(block, section="") for block in lead]
         self.rank |= {id(bare): self.rank[id(block)] for bare, block in zip(alone, lead, strict=True)}

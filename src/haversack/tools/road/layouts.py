@@ -125,9 +125,7 @@ class TextLayout:
         return f"… {missing:,} not on this page …\n"
 
     def head(self, result: Result, frame: Frame) -> str:
-        heading = result.heading if isinstance(result.heading, str) else result.heading(frame.shown, frame.tokens)
-        if frame.bare:
-            heading = ""
+        heading = "" if frame.bare else self._heading(result, frame)
         if not frame.names and result.total == 0 and result.empty:
             heading = f"{heading}\n{result.empty}" if heading else result.empty
         if result.aside:
@@ -135,6 +133,11 @@ class TextLayout:
             heading = f"{heading}\n{aside}" if heading else aside
         head = f"{heading}\n" if heading else ""
         return head + self._opening(frame) if frame.names else head
+
+    def _heading(self, result: Result, frame: Frame) -> str:
+        if self.footer and result.lean_heading:
+            return result.lean_heading(frame.shown, frame.is_small)
+        return result.heading if isinstance(result.heading, str) else result.heading(frame.shown, frame.tokens)
 
     def tail(self, result: Result, frame: Frame) -> str:
         return self._closed(self._hint(result, frame), frame, fenced=bool(frame.names))

@@ -78,15 +78,17 @@ class Result:
     replies that have room for more than was rendered. `lists_omitted` asks JSON replies to name
     what was left out, as far as there is room for it. `facts` may depend on the names of the blocks shown; what
     they cost must not. A `sequence` (a log, a timeline) is shown without holes: from its beginning, or around what
-    it is about, as far as it fits. `refer` makes one rest of blocks that were left out and what comes behind them,
-    for tools that can render them again from the store; other blocks are stashed as they look. A page of `more`
-    `goes_on` from an earlier reply, at the `level` that one had.
+    it is about, as far as it fits. `lean_heading` is the heading of text whose footer states the figures, by how many
+    items are shown and whether the reply is small. `refer` makes one rest of blocks that were left out and what comes
+    behind them, for tools that can render them again from the store; other blocks are stashed as they look. A page of
+    `more` `goes_on` from an earlier reply, at the `level` that one had.
     """
 
     blocks: Sequence[Block]
     noun: str
     total: int
     heading: str | Callable[[int, int], str] = ""
+    lean_heading: Callable[[int, bool], str] | None = None
     empty: str = ""
     limit_hint: str = ""
     advice: str = "Increase max_tokens or use detail_level=summary for more."

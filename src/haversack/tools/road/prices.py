@@ -245,7 +245,7 @@ class Prices:
         """The result as a page of `more` says it: with its heading, also where this reply is too small for that."""
         heading = self.result.heading if isinstance(self.result.heading, str) else ""
         plain = replace(self.result, facts=NO_FACTS, aside=None, lists_omitted=False, tokens_name="tokens")
-        return replace(plain, heading=heading, goes_on=True)
+        return replace(plain, heading=heading, lean_heading=None, goes_on=True)
 
     def _layout_of_page(self) -> Layout:
         """The layout of a later page: without account notes, and with a footer, even where this reply has none."""
