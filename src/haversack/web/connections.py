@@ -107,6 +107,7 @@ class _Patience:
 class _Parts:
     """Tracks which part of a request is missing, from httptools' callbacks; too many headers are refused."""
 
+    cycle: Any
     transport: Any
     url: bytes
     headers: list[tuple[bytes, bytes]]
@@ -141,6 +142,10 @@ class _Parts:
     def on_message_complete(self) -> None:
         self._missing = ""
         super().on_message_complete()  # type: ignore[misc]
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Close the connection behind the answer: bytes that follow a request for another protocol are not HTTP."""
+        self.cycle.keep_alive = False
 
 
 def _patience(what: str) -> float:
