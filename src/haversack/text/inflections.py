@@ -27,6 +27,8 @@ land lander landern|dorf dorfer dorfern|rad rader radern|blatt blatter blattern|
 schloss schlosser|wald walder waldern|glas glaser glasern|feld felder feldern|schild schilder|gut guter|amt amter amtern
 band bander bandern|volk volker volkern|licht lichter|kleid kleider|fehler fehlern|nutzer nutzern|schlussel schlusseln
 frau frauen|zahl zahlen|zeit zeiten|arbeit arbeiten|tur turen|welt welten|bank banken|uhr uhren|mensch menschen
+luz luces|vez veces|voz voces|pez peces|problema problemi|sistema sistemi|schema schemi|tema temi|programma programmi
+diagramma diagrammi
 schritt schritte schritten|wert werte werten|dienst dienste diensten|projekt projekte projekten|tag tage tagen
 """
 

@@ -39,7 +39,8 @@ _TIME_WORDS = _SIGNS.union(
 # How other languages speak of days and weeks, and the words around that name nothing to look for.
 _SPOKEN_ELSEWHERE = {
     "today": ("heute", "aujourd'hui", "aujourd’hui", "hoy", "oggi"),
-    "yesterday": ("gestern", "ayer", "ieri"),
+    # "Hier" alone is also German, and means here.
+    "yesterday": ("gestern", "ayer", "ieri", "fait hier", "passé hier", "d'hier", "d’hier", "hier, nous"),
     "last week": ("letzte woche", "vorige woche", "la semaine dernière", "la semana pasada", "la settimana scorsa"),
     "this week": ("diese woche", "cette semaine", "esta semana", "questa settimana"),
     "last month": ("letzten monat", "vorigen monat", "le mois dernier", "el mes pasado", "il mese scorso"),
@@ -51,7 +52,7 @@ _ENGLISH = {spoken: english for english, others in _SPOKEN_ELSEWHERE.items() for
 _ELSEWHERE = pattern(rf"(?<!\w)(?:{'|'.join(sorted(_ENGLISH, key=len, reverse=True))})(?!\w)")
 _ASKING_WORDS_ELSEWHERE = """
 was haben wir gemacht getan habe ich ist war passiert zeig zeige mir alles geschehen wurde
-qu avons nous ai je fait est il passé s que hicimos hice pasó hemos hecho qué cosa abbiamo fatto ho
+qu avons nous ai je fait est ce qui il passé s les que hicimos hice pasó hemos hecho qué cosa abbiamo fatto ho
 """
 _ASKING_ELSEWHERE = frozenset(_ASKING_WORDS_ELSEWHERE.split())
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
