@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -38,6 +39,16 @@ def test_a_server_that_dies_at_once_answers_the_handshake_with_its_last_words(th
     assert "exit code 9" in error["message"]
     assert "no licence" in error["message"]
     assert wire.close() == 9
+
+
+def test_a_server_that_ends_with_its_client_keeps_its_exit_code_and_whoever_reads_is_told(tmp_path: Path) -> None:
+    environment = {**os.environ, "HAVERSACK_HOME": str(tmp_path)}
+    command = wrapped(command=[sys.executable, "-c", "import sys; sys.stdin.read(); sys.exit(9)"])
+    asked = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n'
+    for sent in (b"", asked):
+        done = subprocess.run(command, input=sent, env=environment, capture_output=True, timeout=60)
+        assert done.returncode == 9
+    assert "exit code 9" in json.loads(done.stdout)["error"]["message"]
 
 
 def test_a_command_that_does_not_exist_is_named(through: Open) -> None:

@@ -122,6 +122,28 @@ def test_a_block_shown_whole_leaves_room_for_the_way_to_the_rest(tmp_path: Path)
     delivery.close()
 
 
+def test_a_line_too_long_for_clients_leaves_with_its_pictures_under_keys_though_their_price_fits(
+    delivery: Delivery,
+) -> None:
+    first, second = ({"type": "image", "data": png(8, n) + "A" * 2_400_000, "mimeType": "image/png"} for n in (8, 9))
+    outcome = fit_result(json.dumps({"content": [first, second]}), Rule("tool", 8_000), delivery)
+    assert isinstance(outcome, Fitted)
+    assert len(outcome.text) < 4_000_000
+    shown, told = json.loads(outcome.text)["content"]
+    assert shown == first
+    key = KEY.search(told["text"])
+    assert key
+    assert OwnTools(delivery, Spools()).answer("more", {"key": key[1]}, None)["content"] == [second]
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, '{"a":' * 20_000, "<div>" * 20_000, "[{}," + "[" * 9_000])
+def test_a_text_too_deep_for_a_shorter_form_is_cut_plainly(text: str, delivery: Delivery) -> None:
+    outcome = fit_result(json.dumps({"content": [{"type": "text", "text": text}]}), Rule("tool", 300), delivery)
+    assert isinstance(outcome, Fitted)
+    assert cost(json.loads(outcome.text), "both") <= 300
+    assert 'more(\\"' in outcome.text
+
+
 def test_whichever_key_a_text_gets_both_channels_fit_together(tmp_path: Path) -> None:
     config = load({"HAVERSACK_HOME": str(tmp_path), "HAVERSACK_TOKENS_PROFILE": "claude"})
     delivery = Delivery(lambda: App(config), keep_in_memory=True)

@@ -94,6 +94,33 @@ def test_one_server_s_end_takes_nothing_else_down_and_it_starts_again(several: S
     assert json.loads(texts(wire.result("one_echo", n=2)))["n"] == 2
 
 
+def test_a_server_that_cannot_be_started_is_named_to_who_calls_its_tools(several: Start) -> None:
+    wire = several(more='[gateway.servers.three]\ncommand = ["no-such-server-anywhere"]')
+    wire.greet()
+    assert "one_echo" in names(wire)
+    told = texts(wire.result("three_tool"))
+    assert "three does not run: 'no-such-server-anywhere' cannot be started" in told
+    assert json.loads(texts(wire.result("one_echo", n=2)))["n"] == 2
+
+
+def test_arguments_are_logged_only_where_that_is_asked_for_and_secrets_never(several: Start, tmp_path: Path) -> None:
+    home = {**os.environ, "HAVERSACK_HOME": str(tmp_path)}
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    for asked, is_logged in (("", False), ("log_arguments = true", True)):
+        opened = subprocess.run([*HAVERSACK, "budget", "open", "--json"], env=home, capture_output=True, check=True)
+        handle = json.loads(opened.stdout)["account"]["handle"]
+        wire = several(more=f'account = "{handle}"\n{asked}')
+        wire.greet()
+        names(wire)
+        # The result has nothing of the arguments.
+        wire.result("one_structured", n=1, word="marmalade", token=secret)
+        wire.close()
+        log = subprocess.run([*HAVERSACK, "log", handle], env=home, capture_output=True, check=True, text=True).stdout
+        assert "one/structured" in log
+        assert ("marmalade" in log) is is_logged
+        assert secret not in log
+
+
 def test_a_server_that_keeps_ending_is_given_up(several: Start) -> None:
     wire = several()
     wire.greet()

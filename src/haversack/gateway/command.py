@@ -136,14 +136,15 @@ def run(settings: Settings, server: Server) -> int:
             # The server's last output is delivered before its end is reported.
             with suppress(Empty):
                 pumps.ended.get(timeout=_LAST_WORDS_SECONDS)
-        desk_code = code if end.reason == "server ended" else None
+        # A server may end by itself just when its client does; whoever still reads is told.
+        is_own = end.reason == "server ended" or (end.reason == "client left" and not child.was_ended)
         desk.settle()
-        pumps.finish(desk_code)
+        pumps.finish(code if is_own else None)
         desk.close()
         watchdog.close()
     if end.reason == "signal":
         return 128 + end.signal
-    return code if end.reason == "server ended" else 0
+    return code if is_own else 0
 
 
 def gateway(typed: list[str]) -> int:

@@ -247,7 +247,11 @@ class Gateway:
         found = self._tools.get(name) if isinstance(name, str) else None
         if found is None:
             # Known perhaps to a server that has not listed its tools yet.
-            raise InvalidArgument(f"no tool {str(name)[:80]!r}", hint=f"tools: {', '.join(self._tools)}"[:1_000])
+            down = "".join(
+                f"; {each.name} does not run: {each.failure}" for each in self.lanes.values() if each.failure
+            )
+            hint = f"tools: {', '.join(self._tools) or 'none'}"[:1_000]
+            raise InvalidArgument(f"no tool {str(name)[:80]!r}", hint=hint + down[:1_000])
         lane, own_name = found
         arguments = params.get("arguments")
         pending = replace(

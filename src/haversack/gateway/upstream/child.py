@@ -43,6 +43,8 @@ class Child:
         self._errors.start()
         self._stopping = threading.Lock()
         self._closed = False
+        self.was_ended = False
+        """Whether it took a signal to end it, so that its exit code says nothing of its own."""
 
     def send(self, line: bytes) -> bool:
         """Write a line; False when the server no longer reads."""
@@ -74,6 +76,7 @@ class Child:
                     code = self._process.wait(timeout=seconds)
                     break
                 except subprocess.TimeoutExpired:
+                    self.was_ended = True
                     self._group.end(number)
             else:
                 code = self._process.wait()
@@ -122,7 +125,7 @@ def _started(
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ToolFailed(
-            f"{command[0]!r} cannot be started ({why})", hint="check the command after --, and that it is on the PATH"
+            f"{command[0]!r} cannot be started ({why})", hint="check the command, and that it is on the PATH"
         ) from None
 
 

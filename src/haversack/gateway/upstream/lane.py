@@ -61,6 +61,11 @@ class Lane:
         return self._ready.is_set()
 
     @property
+    def failure(self) -> str:
+        """Why the server does not run; empty where it does."""
+        return self._failure if self._child is None else ""
+
+    @property
     def name(self) -> str:
         return self.server.name
 
