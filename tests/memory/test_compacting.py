@@ -98,3 +98,12 @@ def test_every_candidate_is_reachable_however_many_there_are(caller: Caller, clo
 def test_a_wrong_age_is_an_error(caller: Caller, days: object) -> None:
     with pytest.raises(InvalidArgument, match="older_than_days"):
         call(caller, "mem_compact", {"project": "all", "older_than_days": days})
+
+
+def test_figures_have_their_commas_and_one_day_is_one(caller: Caller, clock: Clock) -> None:
+    save(caller.memory, Draft(title="Long", content="queue worker " * 1_500))
+    clock.advance(days=3)
+    said = call(caller, "mem_compact", {"older_than_days": 1, "max_tokens": 500}).text
+    assert "1 older than 1 day, ~3,0" in said and said.count("~3,0") == 2
+    done = call(caller, "mem_compact", {"older_than_days": 1, "ids": [1]}).text
+    assert "compacted 1 observation (" in done

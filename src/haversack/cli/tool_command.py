@@ -111,13 +111,13 @@ def _show_table(text: str, command: Command) -> None:
         return
     terminal.show(terminal.table(rows, command.table, terminal.width()))
     if more := facts.get("more"):
-        terminal.show(f"Showing {facts['shown']} of {facts['total']}. The rest: haversack more {more['key']}")
+        terminal.show(f"Showing {facts['shown']:,} of {facts['total']:,}. The rest: haversack more {more['key']}")
 
 
 def tally(reply: "Reply", noun: str) -> str:
     """A line with the counts of a reply and what it left out, for replies printed without their footer."""
-    said = f"{reply.shown} of {reply.total} {noun}, ~{reply.tokens:,} tokens"
+    said = f"{reply.shown:,} of {reply.total:,} {noun}, ~{reply.tokens:,} tokens"
     if reply.left is None:
         return said
     way = f"haversack more {reply.left.key}" if reply.left.key else "not kept, as the store cannot be written"
-    return f"{said}; {reply.left.items} left out, ~{reply.left.price:,} tokens: {way}"
+    return f"{said}; {reply.left.items:,} left out, ~{reply.left.price:,} tokens: {way}"

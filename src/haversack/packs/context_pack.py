@@ -76,7 +76,7 @@ def date_of_all(memories: Sequence[Memorable]) -> str:
 
 def title(project: str | None, memories: int, tokens: int, day: str = "") -> str:
     """The first line of a pack, which states its total cost; below it the date that all memories share."""
-    counted = "1 memory" if memories == 1 else f"{memories} memories"
+    counted = "1 memory" if memories == 1 else f"{memories:,} memories"
     line = f"# Project Context: {project or EVERYWHERE} ({counted}, ~{tokens:,} tokens)\n"
     return f"{line}\n*{day}*\n" if day else line
 

@@ -68,7 +68,7 @@ def list_observations(
         empty=nothing,
         limit_hint="Increase limit or use mem_get_observation #ID for details.",
         rest=rest,
-        brief=f"{len(found)} of {total} observations",
+        brief=f"{len(found):,} of {total:,} observations",
     )
 
 
@@ -124,7 +124,7 @@ def list_sessions(
         empty="No session yet.",
         limit_hint="Increase limit for more.",
         rest=_rest_of_sessions(caller, project, namespace, found, total - len(found)),
-        brief=f"{len(found)} of {total} sessions",
+        brief=f"{len(found):,} of {total:,} sessions",
     )
 
 

@@ -10,6 +10,7 @@ from haversack.memory.save.checks import SCOPES
 from haversack.memory.save.pipeline import Draft
 from haversack.memory.search import search
 from haversack.store.records import Observation
+from haversack.text.amounts import counted
 from haversack.text.redaction import describe
 from haversack.tools.declaration import Command, Range, resumes, samples, tool
 from haversack.tools.memory.observation_views import observation_block
@@ -56,23 +57,25 @@ def mem_compact(
     price = found.units
     blocks = _candidates(caller, project, found.observations)
     left = len(found.others)
+    days = counted(older_than_days, "day")
     return Result(
         blocks=blocks,
         noun="observations",
         total=found.total,
         rest=_others(caller, found.others, project) if left else None,
-        heading=f"{found.total} older than {older_than_days} days, ~{price} tokens in all." if blocks else "",
-        empty=f"Nothing is older than {older_than_days} days.",
+        heading=f"{found.total:,} older than {days}, ~{price:,} tokens in all." if blocks else "",
+        empty=f"Nothing is older than {days}.",
         limit_hint="Compact these first.",
         facts={"tokens_in_all": price},
-        brief=f"{found.total} observations older than {older_than_days} days, ~{price} tokens",
+        brief=f"{found.total:,} observations older than {days}, ~{price:,} tokens",
     )
 
 
 def _candidates(caller: Caller, project: str, found: Sequence[Observation]) -> list[Block]:
     row = in_project(caller, project)
     return [
-        row(observation_block(each, note=f"~{each.units} tokens", extra={"tokens": each.units}), each) for each in found
+        row(observation_block(each, note=f"~{each.units:,} tokens", extra={"tokens": each.units}), each)
+        for each in found
     ]
 
 
@@ -109,7 +112,7 @@ def _summary(project: str, namespace: str | None, title: str, content: str, sess
 
 
 def _compacted(done: compaction.Compacted) -> Done:
-    message = f"compacted {len(done.deleted)} observations (soft delete)"
+    message = f"compacted {counted(len(done.deleted), 'observation')} (soft delete)"
     if done.refused:
         listed = ", ".join(f"#{each}" for each in done.refused[:20])
         message += f"; {len(done.refused)} left alone because they do not match: {listed}"

@@ -133,7 +133,7 @@ def mem_context(
         limit_hint="Increase limit or use mem_get_observation #ID for details.",
         items_name="items",
         rest=rest,
-        brief=f"context of {project or 'all projects'}: {shown} of {context.total} observations, "
+        brief=f"context of {project or 'all projects'}: {shown:,} of {context.total:,} observations, "
         f"{len(context.sessions)} sessions, {len(context.prompts)} prompts",
         aside=beside(caller, project, elsewhere.held(caller.memory, place), "memories")
         if project and blocks and not named
@@ -202,7 +202,7 @@ def mem_timeline(
         noun="observations in session",
         total=timeline.total,
         items_name="observations",
-        brief=f"timeline of #{observation_id}: {len(blocks)} of {timeline.total} observations in session",
+        brief=f"timeline of #{observation_id}: {len(blocks):,} of {timeline.total:,} observations in session",
     )
 
 

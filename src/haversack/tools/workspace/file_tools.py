@@ -44,7 +44,7 @@ def project_files(
     notes = reading_notes(
         found.withheld,
         f"{found.hidden} hidden" if found.hidden else "",
-        f"{found.deeper} more if the pattern crossed folders with **" if found.deeper else "",
+        f"{found.deeper:,} more if the pattern crossed folders with **" if found.deeper else "",
         *found.notes,
     )
     in_all = f", {size(found.total_size)}" if found.total_size is not None else ""

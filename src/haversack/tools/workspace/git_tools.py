@@ -69,7 +69,7 @@ def vcs_diff(
         caller.workspace, path=path, staged=staged, commit=commit, context_lines=context_lines, stat_only=stat_only
     )
     heading = (
-        f"{counted(found.files, 'file')}, +{found.added}/-{found.removed} lines ({found.between})"
+        f"{counted(found.files, 'file')}, +{found.added:,}/-{found.removed:,} lines ({found.between})"
         if found.files
         else ""
     )
