@@ -114,7 +114,7 @@ def test_a_function_of_ones_own_does_not_run_with_the_rights_of_the_owner(
 def test_a_login_of_ones_own_speaks_for_nobody_else(url_of_login: str, memory_of: MemoryOf) -> None:
     memory_of("alice")
     other = PostgresStore(url_of_login, member="alice")
-    with pytest.raises(Forbidden, match="speaks for itself") as caught, other.read():
+    with pytest.raises(Forbidden, match="only as itself") as caught, other.read():
         pytest.fail("it was opened")
     assert "store.member" in caught.value.hint
     with PostgresStore(url_of_login).read() as tx:

@@ -152,7 +152,7 @@ def test_only_a_login_that_speaks_for_others_copies(file: Database, store: Postg
     with psycopg.connect(owner_url.partition("&schema=")[0]) as connection:
         connection.execute(f"UPDATE {store.address.schema}.members SET speaks_for_others = false")
     try:
-        with pytest.raises(Forbidden, match="speaks for itself"):
+        with pytest.raises(Forbidden, match="only as itself"):
             migrate(file, store)
     finally:
         upgrade(owner_url)

@@ -277,6 +277,7 @@ def has_open_fence(text: str) -> bool:
 
 
 def is_utf8(line: bytes) -> bool:
+    """Whether a line is valid UTF-8."""
     try:
         line.decode()
     except UnicodeDecodeError:

@@ -16,7 +16,7 @@ from haversack.hosts.host import HookFile, Host, expanded, host_named, known_hos
 from haversack.hosts.installation import settings_text
 from haversack.hosts.installation.installer import Installer
 from haversack.text.times import iso
-from haversack.tools.upkeep.doctor import Finding, told
+from haversack.tools.upkeep.doctor import Finding, as_text
 from haversack.values import asdict
 
 _SECONDS = 20
@@ -40,7 +40,7 @@ def run(typed: list[str]) -> int:
         checks = [asdict(each) for each in found]
         terminal.show(json.dumps({"well": all(each.well for each in found), "checks": checks}, ensure_ascii=False))
     else:
-        terminal.show("\n".join(map(told, found)))
+        terminal.show("\n".join(map(as_text, found)))
     return 0 if all(each.well for each in found) else 1
 
 
@@ -87,13 +87,13 @@ def _program(installer: Installer, host: Host) -> Finding:
     if found is None:
         return Finding(what, True, f"none of {', '.join(host.programs)} is on the path; its settings are here")
     try:
-        told = subprocess.run(
+        output = subprocess.run(
             [found, "--version"], capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL,
             env=dict(installer.environ), check=False,
         ).stdout.strip()  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
-        told = ""
-    return Finding(what, True, f"{found}, {told.splitlines()[-1] if told else 'its version is not told'}")
+        output = ""
+    return Finding(what, True, f"{found}, {output.splitlines()[-1] if output else 'version unknown'}")
 
 
 def _written(installer: Installer, host: Host) -> tuple[Mapping[str, Any] | None, int, int]:
@@ -135,11 +135,11 @@ def _server(installer: Installer, host: Host, entry: Mapping[str, Any]) -> Findi
     offer = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": offer}
     try:
-        told = subprocess.run(
+        output = subprocess.run(
             words, input=json.dumps(hello) + "\n", capture_output=True, text=True, timeout=_SECONDS, check=False,
             env={**installer.environ, **({"HAVERSACK_HOME": home} if home else {})},
         ).stdout  # fmt: skip
-        name = json.loads(told.splitlines()[0])["result"]["serverInfo"]["name"]
+        name = json.loads(output.splitlines()[0])["result"]["serverInfo"]["name"]
     except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError):
         return Finding(what, False, f"`{' '.join(words)}` does not answer", f"run it to see why; {remedy}")
     return Finding(what, True, f"it answers ({name}), with the store in {home or installer.home}")

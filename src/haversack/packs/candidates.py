@@ -98,7 +98,7 @@ def _as_wished(memory: Memory, gathered: Gathered, first: Sequence[int], without
 
 
 def _gather(memory: Memory, query: str, filters: Filters, *, candidates: int, since: str) -> Gathered:
-    known = held_items(memory, since) if since else {}
+    known = items_of_pack(memory, since) if since else {}
     # Memories the reader has are removed below, so they must not use up the places of new ones.
     wanted = candidates + len(known)
     if query.strip():
@@ -150,7 +150,7 @@ def _no_longer_current(held: Mapping[int, Observation], known: Mapping[int, str]
     )
 
 
-def held_items(memory: Memory, pack_id: str) -> dict[int, str]:
+def items_of_pack(memory: Memory, pack_id: str) -> dict[int, str]:
     """The items of an earlier pack: the id of each memory, and the hash of its text."""
     with memory.database.read() as tx:
         held = packs.get(tx, pack_id)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from haversack.memory.room import Memory
-from haversack.packs.candidates import held_items
+from haversack.packs.candidates import items_of_pack
 from haversack.store import observations
 from haversack.values import record
 
@@ -44,7 +44,7 @@ def compare_texts(before: Mapping[int, object], after: Mapping[int, object], tit
 
 def compare_packs(memory: Memory, before: str, after: str) -> Difference:
     """The difference of two packs given by their ids; titles are those the memories have now."""
-    first, second = held_items(memory, before), held_items(memory, after)
+    first, second = items_of_pack(memory, before), items_of_pack(memory, after)
     with memory.database.read() as tx:
         held = observations.get_many(tx, sorted({*first, *second}))
     return compare_texts(first, second, {each: found.title for each, found in held.items()})

@@ -35,34 +35,42 @@ def insert(tx: Writer, account: Account) -> None:
 
 
 def add_tool_results(tx: Writer, handle: str, tokens: int) -> None:
+    """Add tokens to the tool results of an account."""
     tx.run("UPDATE accounts SET tool_results = tool_results + ? WHERE handle = ?", (tokens, handle))
 
 
 def add_user(tx: Writer, handle: str, tokens: int) -> None:
+    """Add tokens to the user messages of an account."""
     tx.run("UPDATE accounts SET user_message = user_message + ? WHERE handle = ?", (tokens, handle))
 
 
 def add_system(tx: Writer, handle: str, tokens: int) -> None:
+    """Add declared tokens to the system prompt of an account."""
     tx.run("UPDATE accounts SET system = system + ? WHERE handle = ?", (tokens, handle))
 
 
 def add_leased(tx: Writer, handle: str, tokens: int) -> None:
+    """Add tokens to those held by open leases; a negative number returns them."""
     tx.run("UPDATE accounts SET leased = leased + ? WHERE handle = ?", (tokens, handle))
 
 
 def set_server(tx: Writer, handle: str, tokens: int) -> None:
+    """Set the measured tokens of the server's own share of the system prompt."""
     tx.run("UPDATE accounts SET server = ? WHERE handle = ?", (tokens, handle))
 
 
 def set_user(tx: Writer, handle: str, tokens: int) -> None:
+    """Set the tokens of the user messages of an account."""
     tx.run("UPDATE accounts SET user_message = ? WHERE handle = ?", (tokens, handle))
 
 
 def clear_tool_results(tx: Writer, handle: str) -> None:
+    """Set the tool results of an account to 0."""
     tx.run("UPDATE accounts SET tool_results = 0 WHERE handle = ?", (handle,))
 
 
 def close(tx: Writer, handle: str, now: int) -> None:
+    """Mark an account as closed."""
     tx.run("UPDATE accounts SET closed_at = ? WHERE handle = ?", (now, handle))
 
 

@@ -14,7 +14,7 @@ MOST_SESSIONS = 1_000
 
 
 @record
-class _Held:
+class _Issued:
     identity: Identity
     until: float
 
@@ -24,8 +24,8 @@ class SignIn:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._codes: dict[str, _Held] = {}
-        self._cookies: dict[str, _Held] = {}
+        self._codes: dict[str, _Issued] = {}
+        self._cookies: dict[str, _Issued] = {}
 
     def code(self, identity: Identity) -> str:
         """A code that signs in once, within five minutes."""
@@ -49,14 +49,14 @@ class SignIn:
         """Forget a cookie."""
         self._cookies.pop(_digest(cookie), None)
 
-    def _keep(self, held: dict[str, _Held], identity: Identity, seconds: int) -> str:
+    def _keep(self, held: dict[str, _Issued], identity: Identity, seconds: int) -> str:
         now = self._clock()
         for digest in [digest for digest, each in held.items() if each.until <= now]:
             del held[digest]
         while len(held) >= MOST_SESSIONS:
             del held[next(iter(held))]
         value = secrets.token_urlsafe(32)
-        held[_digest(value)] = _Held(identity, now + seconds)
+        held[_digest(value)] = _Issued(identity, now + seconds)
         return value
 
 

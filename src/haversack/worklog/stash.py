@@ -129,7 +129,7 @@ class Stash:
                 f"{cleaned[:40]!r} is not looked up: too many unknown keys were asked for",
                 hint=f"make the call that gave it again, or wait {-(-wait // MINUTE)} minutes",
             )
-        held = self._held(cleaned)
+        held = self._row_for(cleaned)
         if held is None:
             if not is_own:
                 self._guesses.note(self.now())
@@ -140,12 +140,12 @@ class Stash:
     def fetch_bytes(self, key: str) -> bytes:
         """The bytes behind a key that another kept text names; one that a caller names is for `fetch`."""
         cleaned = clean(key)
-        held = self._held(cleaned)
+        held = self._row_for(cleaned)
         if held is None:
             raise _unknown(cleaned)
         return self._body(cleaned, held)
 
-    def _held(self, key: str) -> Stashed | None:
+    def _row_for(self, key: str) -> Stashed | None:
         if not key.isalnum():
             return None
         with self.database.read() as tx:

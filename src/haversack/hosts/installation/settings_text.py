@@ -67,7 +67,7 @@ def with_server(text: str, server: ServerEntry, program: Program, path: str) -> 
 def without_server(text: str, server: ServerEntry, path: str) -> str:
     """The settings without the server's entry, if it is this program's."""
     with readable(path):
-        held = held_settings(text, server.format)
+        held = settings_in(text, server.format)
         if not _is_own_server(value_at(held, server.keys)):
             return text
         if server.format == "toml":
@@ -158,11 +158,11 @@ def count_hooked(text: str, hooks: HookFile) -> int:
 
 def own_server(text: str, server: ServerEntry) -> Mapping[str, Any] | None:
     """The entry of this program's server in the settings."""
-    found = value_at(held_settings(text, server.format), server.keys)
+    found = value_at(settings_in(text, server.format), server.keys)
     return found if _is_own_server(found) else None
 
 
-def held_settings(text: str, format: str) -> Any:
+def settings_in(text: str, format: str) -> Any:
     """The values of a settings text, in JSON with comments or in TOML."""
     if format == "toml":
         return toml_edits.checked(text)

@@ -6,7 +6,7 @@ from typing import Any
 from haversack.errors import InvalidArgument, NotFound
 from haversack.hosts.host import ServerEntry
 from haversack.hosts.installation import json_edits, toml_edits
-from haversack.hosts.installation.settings_text import OWN_NAME, Change, Program, held_settings, readable, value_at
+from haversack.hosts.installation.settings_text import OWN_NAME, Change, Program, readable, settings_in, value_at
 from haversack.values import record
 
 PATH_MARK = "wrapped "
@@ -53,7 +53,7 @@ def without_wrapped(text: str, server: ServerEntry, path: str) -> str:
 
 
 def _servers(text: str, server: ServerEntry) -> Mapping[str, Any]:
-    found = value_at(held_settings(text, server.format), server.keys[:-1])
+    found = value_at(settings_in(text, server.format), server.keys[:-1])
     return found if isinstance(found, dict) else {}
 
 
@@ -95,7 +95,7 @@ def _with_values(text: str, server: ServerEntry, name: str, values: Mapping[str,
     if server.format == "toml":
         return toml_edits.with_values(text, keys, values)
     for key, value in values.items():
-        if key == "args" and not value and value_at(held_settings(text, "json"), (*keys, "args")) is None:
+        if key == "args" and not value and value_at(settings_in(text, "json"), (*keys, "args")) is None:
             continue
         text, _ = json_edits.with_value(text, (*keys, key), value)
     return text

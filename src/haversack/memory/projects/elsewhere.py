@@ -21,7 +21,7 @@ class Elsewhere:
     projects: tuple[tuple[str, int], ...] = ()
 
 
-def held(memory: Memory, chosen: Filters) -> Elsewhere:
+def passing(memory: Memory, chosen: Filters) -> Elsewhere:
     """The observations of other projects that pass the same filters, counted."""
     with memory.database.read() as tx:
         return _of_others(_by_project(tx, chosen), chosen)

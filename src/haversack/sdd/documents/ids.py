@@ -52,6 +52,7 @@ TASKS = _family(r"TASK[-_ ]?|(?-i:T)-?", "TASK")
 
 
 def spell(prefix: str, number: int) -> str:
+    """An id in its one form, such as `FR-001`."""
     return f"{prefix}-{number:03d}"
 
 
@@ -128,6 +129,7 @@ def gist(text: str) -> str:
 
 
 def number_of(name: str) -> int:
+    """The number in an id."""
     return int(name.rpartition("-")[2])
 
 

@@ -34,6 +34,7 @@ def load_project(folder: Folder) -> Project | None:
 
 
 def save_project(folder: Folder, project: Project) -> Written:
+    """Write the project's state."""
     return folder.write(STATE_FILE, state_files.write_project(project), keep=False)
 
 
@@ -43,6 +44,7 @@ def project_name(folder: Folder, project: Project | None) -> str:
 
 
 def load_change(folder: Folder, slug: str) -> Change | None:
+    """The change of a slug, None when there is none; DamagedFile when it cannot be read."""
     name = f"{CHANGES}/{slug}/{CHANGE_FILE}"
     text = folder.read(name)
     return None if text is None else state_files.read_change(text, folder.shown(name), slug)

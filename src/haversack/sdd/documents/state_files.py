@@ -25,6 +25,7 @@ class _Unreadable(Exception):
 
 
 def write_project(project: Project) -> str:
+    """The content of `sdd.json`."""
     return _written(
         {
             "format": FORMAT,
@@ -62,6 +63,7 @@ def read_project(text: str, shown: str) -> Project:
 
 
 def write_change(change: Change) -> str:
+    """The content of `change.json`."""
     return _written(
         {
             "format": FORMAT,

@@ -26,7 +26,7 @@ def start_change(workspace: str, *, change_type: str, size: str, description: st
     """Start a change; WrongStage, naming the next tool, while another is active."""
     kind = one_of(change_type, TYPES, "type")
     extent = one_of(size, SIZES, "size")
-    text = _said(description, "description")
+    text = _checked(description, "description")
     folder = located(workspace)
     project = load_project(folder)
     changes.permit_start(active_change(load_changes(folder)))
@@ -41,7 +41,7 @@ def start_change(workspace: str, *, change_type: str, size: str, description: st
 
 def advance_change(workspace: str, *, content: str, stage: str = "", now: datetime) -> ChangeReceipt:
     """Write the open stage and move on; a named earlier stage is written again, later ones become stale."""
-    text = _said(content, "content")
+    text = _checked(content, "content")
     folder = located(workspace)
     project = load_project(folder)
     changes.to_write(active_change(load_changes(folder)), stage.strip())
@@ -109,11 +109,11 @@ def change_status(workspace: str, *, slug: str = "") -> ChangeReport:
     return ChangeReport(change, files, changes.next_step(active_change(known)), slugs)
 
 
-def _said(text: str, name: str) -> str:
-    said = markdown.tidy(text, name)
-    if not said:
+def _checked(text: str, name: str) -> str:
+    tidied = markdown.tidy(text, name)
+    if not tidied:
         raise InvalidArgument(f"{name} is empty", hint=f"give the {name} as text")
-    return said
+    return tidied
 
 
 def _save(folder: Folder, change: Change) -> Written:
@@ -132,14 +132,14 @@ def _file(folder: Folder, name: str, stage: str, change: Change) -> ChangeFile:
 
 
 def _receipt(
-    folder: Folder, project: Project | None, change: Change, written: Written, said: str, *, stage: str = ""
+    folder: Folder, project: Project | None, change: Change, written: Written, tidied: str, *, stage: str = ""
 ) -> ChangeReceipt:
     name = project_name(folder, project)
     reached = f" at {change.current}" if change.current else ""
     about = f"{change.description.partition(chr(10))[0]}\n{change.size} {change.type}, {change.status}{reached}"
     observation = ObservationText(
         title=f"{name}: change {change.slug}" + (f", {stage}" if stage else ""),
-        content=f"{about}\n{written.path}\n\n{artifacts.outline(said)}",
+        content=f"{about}\n{written.path}\n\n{artifacts.outline(tidied)}",
         kind="decision",
         # Each stage keeps a memory of its own, so that the specification is still found when the change is closed.
         topic_key=f"sdd/{slugify(name)}/change/{change.slug}" + (f"/{stage}" if stage else ""),

@@ -35,7 +35,7 @@ class Connections:
         if not self._free.acquire(timeout=_WAIT_SECONDS):
             raise StoreBusy("every connection to the store is in use", hint="try again, or raise server.workers")
         try:
-            return (None if fresh else self._held()) or self._connect()
+            return (None if fresh else self._idle_connection()) or self._connect()
         except BaseException:
             self._free.release()
             raise
@@ -63,7 +63,7 @@ class Connections:
                 connection.close()
             self._idle.clear()
 
-    def _held(self) -> Connection | None:
+    def _idle_connection(self) -> Connection | None:
         oldest = time.monotonic() - IDLE_SECONDS
         while True:
             with self._lock:

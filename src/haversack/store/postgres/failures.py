@@ -84,7 +84,7 @@ def _raised_by_us(state: str, said: str, where: str, version: int) -> HaversackE
         return Forbidden(f"{said!r} is not a member of {where}", hint=hint)
     if state == SPEAKS_FOR_ITSELF:
         hint = "leave store.member empty, or use the login that the owner of the store named with --role"
-        return Forbidden(f"the login {said} speaks for itself alone in {where}", hint=hint)
+        return Forbidden(f"the login {said} may act only as itself in {where}", hint=hint)
     if state == UNFINISHED_COPY:
         hint = "run the same `haversack migrate` again: it goes on where it ended"
         return StoreBusy(f"{where} holds a copy of another store that is not finished", hint=hint)

@@ -1,4 +1,4 @@
-"""A copy of another store on its way into a schema."""
+"""A copy of another store into a schema."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -356,6 +356,7 @@ def migrate(connection: apsw.Connection, *, is_new: bool = False) -> None:
 
 
 def refuse_newer(found: int) -> None:
+    """Raise StoreTooNew for a schema version that this program does not know."""
     if found > VERSION:
         raise StoreTooNew(
             f"the store has schema version {found}, this program knows {VERSION}",

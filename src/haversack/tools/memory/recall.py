@@ -135,7 +135,7 @@ def mem_context(
         rest=rest,
         brief=f"context of {project or 'all projects'}: {shown:,} of {context.total:,} observations, "
         f"{len(context.sessions)} sessions, {len(context.prompts)} prompts",
-        aside=beside(caller, project, elsewhere.held(caller.memory, place), "memories")
+        aside=beside(caller, project, elsewhere.passing(caller.memory, place), "memories")
         if project and blocks and not named
         else None,
     )

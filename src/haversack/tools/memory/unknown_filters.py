@@ -27,7 +27,7 @@ def explain_nothing(
     )
     matched = count(without)
     pronoun = "it" if len(unknown) == 1 else "them"
-    return f"{' '.join(map(_told, unknown))} Without {pronoun} {matched:,} match{'es' if matched == 1 else ''}."
+    return f"{' '.join(map(_as_text, unknown))} Without {pronoun} {matched:,} match{'es' if matched == 1 else ''}."
 
 
 def unknown_in(caller: Caller, chosen: Filters, *, project: str, kind: str = "", tags: list[str] | None = None) -> str:
@@ -38,6 +38,6 @@ def unknown_in(caller: Caller, chosen: Filters, *, project: str, kind: str = "",
     )  # fmt: skip
 
 
-def _told(unknown: UnknownValue) -> str:
+def _as_text(unknown: UnknownValue) -> str:
     near = f"; there is {', '.join(one_line(each, 40) for each in unknown.near)}" if unknown.near else ""
     return f"No memory has {unknown.name} {one_line(unknown.value, 60)!r}{near}."

@@ -57,14 +57,14 @@ def doctor(
     )
 
 
-def told(finding: Finding) -> str:
+def as_text(finding: Finding) -> str:
     """A finding as text: its status, what was found, and below it what to do."""
     line = f"{'ok  ' if finding.well else 'BAD '} {finding.what}: {finding.seen}"
     return f"{line}\n     {finding.remedy}" if finding.remedy else line
 
 
 def _block(finding: Finding) -> Block:
-    return Block(finding.what, lambda level: told(finding), lambda level: asdict(finding), required=not finding.well)
+    return Block(finding.what, lambda level: as_text(finding), lambda level: asdict(finding), required=not finding.well)
 
 
 def examine(caller: Caller, *, mend: bool = False) -> list[Finding]:

@@ -48,7 +48,7 @@ def damage(caller: Caller) -> tuple[Problem, ...]:
 
 def _mended_block(mended: Mended) -> Block:
     kept = f" ({mended.kept})" if mended.kept else ""
-    text = f"done {_told(mended.problem)}\n     {mended.problem.remedy}{kept}"
+    text = f"done {_as_text(mended.problem)}\n     {mended.problem.remedy}{kept}"
 
     def facts(level: str) -> Facts:
         return asdict(mended.problem) | {"mended": True, "kept": mended.kept}
@@ -57,10 +57,10 @@ def _mended_block(mended: Mended) -> Block:
 
 
 def _problem_block(problem: Problem) -> Block:
-    text = f"BAD  {_told(problem)}\n     `haversack sdd doctor --mend` will {problem.remedy}"
+    text = f"BAD  {_as_text(problem)}\n     `haversack sdd doctor --mend` will {problem.remedy}"
     return Block(problem.file, lambda level: text, lambda level: asdict(problem) | {"mended": False})
 
 
-def _told(problem: Problem) -> str:
+def _as_text(problem: Problem) -> str:
     named = problem.message.startswith(problem.file)
     return problem.message if named else f"{problem.file}: {problem.message}"
