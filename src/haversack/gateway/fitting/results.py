@@ -72,7 +72,7 @@ def fit_result(text: str, rule: Rule, delivery: Delivery) -> Fitted | int:
 def passed_price(text: str, rule: Rule, delivery: Delivery) -> int:
     """The tokens a model pays for a result that was passed on as it came: a tool's, a resource's or a prompt's."""
     result = shown_as_blocks(json.loads(text))
-    return _Fitting(text, members(text), result, replace(rule, tokens=_ANY), delivery).visible() or 0
+    return _Fitting(text, {}, result, replace(rule, tokens=_ANY), delivery).visible() or 0
 
 
 def fit_resource(text: str, rule: Rule, delivery: Delivery) -> str:
