@@ -124,26 +124,12 @@ class Offer:
         return {"prompts": listed}
 
     def resource_list(self, request: Request) -> Json:
-        from haversack.tools.resources import resources
-
-        _refuse_cursor(request)
-        listed = [
-            {"uri": each.address, "name": each.name, "description": each.about, "mimeType": "text/plain"}
-            for each in resources()
-            if not each.variable
-        ]
-        return {"resources": listed}
+        """The answer to `resources/list`."""
+        return {"resources": _resources(request, "uri", is_template=False)}
 
     def template_list(self, request: Request) -> Json:
-        from haversack.tools.resources import resources
-
-        _refuse_cursor(request)
-        listed = [
-            {"uriTemplate": each.address, "name": each.name, "description": each.about, "mimeType": "text/plain"}
-            for each in resources()
-            if each.variable
-        ]
-        return {"resourceTemplates": listed}
+        """The answer to `resources/templates/list`."""
+        return {"resourceTemplates": _resources(request, "uriTemplate", is_template=True)}
 
     def tool_call(self, request: Request) -> Json:
         """A tool's reply, or its error as a result a model can act on."""
@@ -226,6 +212,18 @@ def _refusals(*, not_found: int = INVALID_PARAMS, about: Json | None = None) -> 
         raise ProtocolError(INVALID_PARAMS, str(error)) from None
     except HaversackError as error:
         raise ProtocolError(INTERNAL_ERROR, str(error), {"code": error.code}) from None
+
+
+def _resources(request: Request, address_name: str, *, is_template: bool) -> list[Json]:
+    """The resources with a fixed address, or those with a variable in it, as they are listed."""
+    from haversack.tools.resources import resources
+
+    _refuse_cursor(request)
+    return [
+        {address_name: each.address, "name": each.name, "description": each.about, "mimeType": "text/plain"}
+        for each in resources()
+        if bool(each.variable) is is_template
+    ]
 
 
 def _refuse_cursor(request: Request) -> None:
