@@ -61,10 +61,9 @@ DOORS = (
 """The commands of other rooms; a new one is one line here, and its function uses `haversack.argument_parser`."""
 
 COLLECT_AFTER = 50_000
-"""Objects after which a single command looks for garbage: loading its modules makes none, and to look through them
-again and again takes a twentieth of its time."""
+"""Objects after which a single command collects garbage: imports make none, and collecting costs time."""
 SERVERS = ("serve", "web", "wrap", "gateway")
-"""Commands that last: they end as any program does, with what was registered for its end."""
+"""Commands that keep running: they end normally and run their exit handlers."""
 
 
 def program() -> NoReturn:

@@ -148,7 +148,7 @@ class Caller:
         self.namespace = namespace
         self.console = Console()
         self.on_account: Callable[[str], object] | None = None
-        """Told the handle when this caller opens an account of its own."""
+        """Called with the handle when this caller opens an account of its own."""
         self._own_account = own_account
         self._account = account.strip().lower()
         self._profile_name = profile

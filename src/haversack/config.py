@@ -152,7 +152,7 @@ class Config:
 
 SECTIONS = tuple(name for name in fields(Config) if name != "home")
 READ_ELSEWHERE = ("gateway",)
-"""Sections whose shape is their room's own affair."""
+"""Sections that another room reads and checks."""
 
 
 def default_home(environ: Mapping[str, str], platform: str = sys.platform) -> str:

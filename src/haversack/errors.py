@@ -1,7 +1,7 @@
 """One tree of errors: a stable code, a sentence, and a hint for a reader that will retry."""
 
 LONGEST_MESSAGE = 1_000
-"""Characters of a message that are kept: it may name a value that a caller made as long as it liked."""
+"""Characters of a message that are kept: it may quote a value of any length."""
 
 
 class HaversackError(Exception):

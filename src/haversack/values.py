@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
 OFTEN = 32
-"""A class of which so many values were made has its initializer compiled; most never come to that."""
+"""Values of a class after which its initializer is compiled; most classes never reach it."""
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)

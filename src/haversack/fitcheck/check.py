@@ -22,7 +22,7 @@ PLENTY = 1_000_000
 ATTEMPTS = 8
 """Calls that a tool may refuse before it is left alone without a single reply."""
 PAGES = 2_000
-"""A chain of pages that is longer than this is taken for one that never ends."""
+"""A chain of more pages than this counts as endless."""
 PATIENCE = 8
 """Pages followed at one budget; then the budget is doubled, so that a long rest at a small budget comes to its end."""
 COLUMNS = {"over budget": "over", "footer not counted": "footer", "cut characters": "cut", "open fence": "fence",

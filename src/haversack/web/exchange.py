@@ -57,7 +57,7 @@ class Gone(Exception):
 
 
 class Exchange:
-    """A request on its way through the checks."""
+    """A request while it passes the checks."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope = scope

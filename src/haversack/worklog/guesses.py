@@ -5,7 +5,7 @@ import threading
 MINUTE = 60_000_000
 WINDOW = 10 * MINUTE
 ALLOWED = 20
-"""Unknown keys in a window after which keys are refused; nobody mistypes as many."""
+"""Unknown keys in a window after which keys are refused; typing mistakes are fewer."""
 LONGEST = 24 * 60 * MINUTE
 
 

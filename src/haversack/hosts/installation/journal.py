@@ -1,4 +1,4 @@
-"""The journal of what was written into hosts' files, so that it can be taken back byte for byte."""
+"""The journal of entries in hosts' files, so that the files can be restored byte for byte."""
 
 import base64
 import hashlib

@@ -10,7 +10,7 @@ from haversack.tools.road.outcomes import Aside, Block
 from haversack.values import replace
 
 NAMED = 5
-"""How many other projects are named."""
+"""How many other projects a note names."""
 _WIDTH = 60
 
 InProject = Callable[[Block, Observation], Block]

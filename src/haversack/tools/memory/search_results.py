@@ -27,7 +27,7 @@ from haversack.values import asdict, replace
 
 PAGE = 50
 SNAPSHOT = 2_000
-"""How many ids of a list are kept for its further pages; those behind them follow as they stand when asked for."""
+"""How many ids of a list are kept for its further pages; later items are read when asked for."""
 SAMPLED = 32
 """How many observations of a rest may be rendered to learn what a weight costs."""
 FEW = 8

@@ -12,13 +12,13 @@ from haversack.tools.road.outcomes import NO_FACTS, Block, Rest, Result
 from haversack.values import record, replace
 
 _EXACTLY_PRICED = 32
-"""So many blocks are rendered for their price alone; those beyond are priced by their weights."""
+"""Blocks that are rendered only to be priced; further ones are priced by their weights."""
 _LEARNED_FROM = 24
-"""So many blocks, from all over, are rendered to learn what a weight costs."""
+"""Blocks, spread evenly, that are rendered to learn what a weight costs."""
 _SHARES = (3, 2, 1)
 """Of a sample one block in so many is rendered first, then more while the price is still doubtful."""
 _FEW = 16
-"""At least so many blocks are rendered to learn what a weight costs."""
+"""The fewest blocks that are rendered to learn what a weight costs."""
 _SURE = 0.025
 """Standard error of a price, as a share of it, at which no more of the sample is rendered: a stated price is within a
 tenth of what following the key costs."""
