@@ -83,3 +83,11 @@ def test_a_small_pack_has_no_heading_where_its_footer_says_the_figures(caller: C
     assert call(caller, "context_pack", asked | {"max_tokens": 500}).text.startswith("# Project Context: atlas\n")
     pasted = call(caller, "context_pack", asked | {"max_tokens": 300}, Options(footer=False))
     assert re.match(rf"# Project Context: atlas \(\d memories, ~{pasted.tokens} tokens\)\n", pasted.text)
+
+
+@pytest.mark.parametrize("name", ["mem_context", "list_observations", "mem_timeline"])
+def test_a_row_names_its_kind_only_where_somebody_chose_one(caller: Caller, name: str) -> None:
+    given = READINGS[name] | ({} if name == "mem_timeline" else {"project": "atlas"})
+    shown = call(caller, name, {**given, "max_tokens": 4_000}).text
+    assert "[observation]" not in shown
+    assert "[decision] Deploy note" in shown and re.search(r"^#\d+ Deploy note \d+ \(", shown, re.MULTILINE)

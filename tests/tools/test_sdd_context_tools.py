@@ -132,7 +132,7 @@ Context, no change is active. 15 findings: 15 of plan and memory, no problems. s
 Requirements that share words with it: FR-003, BRC-001, FR-001, FR-002
 Requirements that share none: NFR-001
 ## Memories
-#12 [observation] Renewals are rare (2026-02-02)
+#12 Renewals are rare (2026-02-02)
 ## Requirements
 - FR-003 (should, sdd/requirements.md:10): A reader renews a loan
 - FR-001 (must, sdd/requirements.md:5): A reader finds a book by title
@@ -154,7 +154,7 @@ Requirements that share none: NFR-001
 - ADR-001: Loans in one file (sdd/adrs/001-loans-in-one-file.md:1)
 ## Tasks
 - TASK-002 (sdd/tasks.md:12): **TASK-002**: Record loans. Covers FR-002, FR-003, BRC-001. Depends on TASK-001
-📏 ~407 tokens\
+📏 ~403 tokens\
 """)
 
 

@@ -20,9 +20,14 @@ SNIPPET_BYTES = 300
 
 
 def title_line(observation: Observation) -> str:
-    """`#12 [decision] Title (2026-02-10)`."""
+    """`#12 [decision] Title (2026-02-10)`, without the kind where nobody chose one."""
     title = one_line(observation.title, TITLE_WIDTH)
-    return f"#{observation.id} [{field(observation.kind)}] {title} ({times.date(observation.updated_at)})"
+    return f"{_number_and_kind(observation)} {title} ({times.date(observation.updated_at)})"
+
+
+def _number_and_kind(observation: Observation) -> str:
+    kind = "" if observation.kind == PLAIN_KIND else f" [{field(observation.kind)}]"
+    return f"#{observation.id}{kind}"
 
 
 def observation_block(
@@ -88,9 +93,7 @@ def found_block(
     counted: bool = True,
 ) -> Block:
     """An observation as a search result: compact, under the date it shares with other results."""
-    head = f"#{observation.id}"
-    if observation.kind != PLAIN_KIND:
-        head += f" [{field(observation.kind)}]"
+    head = _number_and_kind(observation)
     listed = observation_block(observation, query=query, extra=extra)
 
     def text(level: str) -> str:
