@@ -48,8 +48,9 @@ class Answers:
             except (ValueError, RecursionError):
                 self._drop(line)
                 return
-            self._desk.write(line)
+            # Kept before it is sent: it may begin a task, for whose result the client can ask at once.
             self._desk.note_unread(line, message)
+            self._desk.write(line)
             return
         self._desk.unread.read()
         is_whole = line.endswith(b"\n")

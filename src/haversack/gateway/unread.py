@@ -60,7 +60,7 @@ class Unread:
         self._calls.append(line)
 
     def add_answer(self, line: bytes, message: Any) -> None:
-        """Keep an answer, after it was sent."""
+        """Keep an answer, before it is sent."""
         self._answers.append((line, message))
 
     def read(self) -> None:
