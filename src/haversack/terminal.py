@@ -13,7 +13,7 @@ REFRESH_SECONDS = 0.2
 
 _CONTROL = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOOTER = pattern(r"^(📏|⚡|Showing [\d,]+ of |\[Budget )")
-_TITLE = pattern(r"^(#\d+ \[[^\]\n]{1,40}\]|## |# )")
+_TITLE = pattern(r"^(#\d+ |## |# )")
 
 
 def make_utf8() -> None:
