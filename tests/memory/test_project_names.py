@@ -61,9 +61,9 @@ def test_a_context_stays_in_the_current_project(api: Caller, caller: Caller) -> 
     remember(caller, "elsewhere")
     remember(api, "here")
     text = call(api, "mem_context", {}).text
-    assert "] here" in text and "] elsewhere" not in text
+    assert "#2 here" in text and "about elsewhere" not in text
     mixed = call(api, "mem_context", {"project": "all"}).text
-    assert "] elsewhere" in mixed
+    assert ") elsewhere" in mixed
 
 
 def test_another_clone_of_the_repository_reads_the_same_memories(api: Caller, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_forgotten_project_leaves_every_list_and_can_be_brought_back(api: Call
     assert "ports" not in gone and "s-forgotten" not in gone
     call(api, "project_undo", {})
     back = call(api, "mem_context", {}).text
-    assert "s-forgotten" in back and "what about the ports" in back and "] ports" in back
+    assert "s-forgotten" in back and "what about the ports" in back and "#1 ports" in back
 
 
 def test_changes_of_projects_refuse_what_makes_no_sense(api: Caller, rival: Caller) -> None:
