@@ -4,6 +4,7 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,14 +39,18 @@ def proxied(tmp_path: Path) -> Iterator[Served]:
         assert NGINX is not None
         running = subprocess.Popen([NGINX, "-c", configuration], stderr=subprocess.DEVNULL)
         try:
-            for _ in range(500):
-                with socket.socket() as trying:
-                    if trying.connect_ex(("127.0.0.1", port)) == 0:
-                        break
+            while not _answers(port):
+                assert running.poll() is None, (tmp_path / "log").read_text(encoding="utf-8")
+                time.sleep(0.02)
             yield Proxied(served.server, served.app, served.home, served.token, proxy=port)
         finally:
             running.terminate()
             running.wait(30)
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as trying:
+        return trying.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Proxied(Served):
