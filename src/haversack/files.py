@@ -14,6 +14,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Literal, Self
 
+from haversack.path_components import is_refused, is_refused_by_windows
+
 TEMPORARY = ".tmp"
 """Ending of a file that is being written."""
 LARGEST = 64_000_000
@@ -201,31 +203,10 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
 def parts_of(path: str, *, windows: bool = os.name == "nt") -> list[str]:
     """The components of a path with slashes; a path that leaves its folder, or cannot name a file, is refused."""
     parts = path.split("/") if path else []
-    refuses = _is_refused_by_windows if windows else _is_refused
+    refuses = is_refused_by_windows if windows else is_refused
     if any(map(refuses, parts)):
         raise RefusedPath(errno.EINVAL, "it is not a path inside the folder", path)
     return parts
-
-
-def _is_refused(part: str) -> bool:
-    return part in ("", ".", "..") or "\0" in part
-
-
-def _is_refused_by_windows(part: str) -> bool:
-    # `a:b` is a stream of a file or another drive; `con.txt` is the console; `a.` and `a ` are `a`.
-    return (
-        _is_refused(part)
-        or any(mark in '\\:*?"<>|' or mark < " " for mark in part)
-        or part[-1] in ". "
-        or part.split(".")[0].rstrip().lower() in DEVICE_NAMES
-    )
-
-
-DEVICE_NAMES = frozenset(
-    {"con", "prn", "aux", "nul", "conin$", "conout$"}
-    | {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
-)
-"""Names that Windows gives to devices in every folder, whatever ending they have."""
 
 
 def _regular(descriptor: int, path: str) -> int:

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Collection
 
-from haversack.files import DEVICE_NAMES
+from haversack.path_components import DEVICE_NAMES
 
 LONGEST = 60
 LONGEST_BYTES = 180
